@@ -27,6 +27,7 @@ from takifugu.channels import (
 from takifugu.channels.sampling import InsecureSeededBits
 from takifugu.errors import CompositionError, InputError, TakifuguError
 from takifugu.laws import Finite, Mixture, VectorMixture
+from takifugu.problems import MaxDivergence, RenyiDivergence
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,9 @@ def channel(request):
     return CHANNELS[request.param]
 
 
-def order_of(channel):
-    """An order at which losses through it are finite and known."""
-    return math.inf if channel.publishes == "number" and channel.bounds_odds else 2.0
+def divergence_of(channel):
+    """A divergence that is finite and known after it."""
+    return MaxDivergence() if channel.publishes == "number" and channel.knows(MaxDivergence) else RenyiDivergence(2.0)
 
 
 def test_every_kind_is_tested_here():
@@ -118,22 +119,22 @@ def test_laws_of_other_kinds_are_refused(channel):
                 way()
 
 
-def bare_loss(p, q, alpha):
+def bare_loss(p, q, of):
     """The divergence of the laws themselves."""
     if isinstance(p, Finite):
-        return FiniteChannel.identity(LISTED).loss(p, q, alpha=alpha)
-    return tk.max_divergence(p, q) if math.isinf(alpha) else tk.renyi_divergence(p, q, alpha=alpha)
+        return FiniteChannel.identity(LISTED).loss(p, q, of)
+    return tk.max_divergence(p, q) if of == MaxDivergence() else tk.renyi_divergence(p, q, alpha=of.alpha)
 
 
 def test_no_more_is_told_of_two_laws_than_they_tell_bare(channel):
     p, q = PAIRS[channel.publishes]
-    alpha = order_of(channel)
+    of = divergence_of(channel)
     for first, second in ((p, q), (q, p)):
-        loss = channel.loss(first, second, alpha=alpha)
-        assert 0 < loss <= bare_loss(first, second, alpha) * (1 + 1e-12)
-        assert channel.decide(first, second, alpha=alpha, epsilon=loss * 1.001).holds
-        assert not channel.decide(first, second, alpha=alpha, epsilon=loss * 0.999).holds
-    assert channel.loss(p, p, alpha=alpha) == 0
+        loss = channel.loss(first, second, of)
+        assert 0 < loss <= bare_loss(first, second, of) * (1 + 1e-12)
+        assert channel.decide(first, second, of, loss * 1.001).holds
+        assert not channel.decide(first, second, of, loss * 0.999).holds
+    assert channel.loss(p, p, of) == 0
 
 
 def test_draws_follow_the_law_that_is_applied(channel):
@@ -199,14 +200,15 @@ def test_several_releases_are_worth_one_or_are_refused(channel):
     assert channel.at_least(twice)
     assert not twice.at_least(channel)
     p, q = PAIRS[channel.publishes]
-    assert twice.loss(p, q, alpha=order_of(channel)) >= channel.loss(p, q, alpha=order_of(channel))
+    of = divergence_of(channel)
+    assert twice.loss(p, q, of) >= channel.loss(p, q, of)
 
 
 def asked_of(channel):
     """A guarantee that noise of its kind, or a channel between lists, can keep."""
     return (
         {"alpha": 2, "epsilon": 1}
-        if math.isfinite(order_of(channel)) and channel.publishes != "values"
+        if divergence_of(channel) != MaxDivergence() and channel.publishes != "values"
         else {"odds": 3}
     )
 

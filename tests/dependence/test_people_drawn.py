@@ -12,6 +12,7 @@ import takifugu as tk
 from takifugu.calibration.of_people import kept_for_people
 from takifugu.dependence import chains_from_file, joint_in_floats
 from takifugu.dependence.people import FittedChain, PeoplePriors, transitions
+from takifugu.problems import MaxDivergence
 
 
 def people(n, times, seed, spread=40.0):
@@ -81,7 +82,7 @@ def test_people_who_were_never_seen_are_within_the_guarantee(mechanism):
             8, tk.Count(1)
         )
         for one, count in ((made, 0), (alone, 1)):
-            told = max(one.channel.loss(*laws, alpha=math.inf) for laws in both_ways(beliefs, mechanism))
+            told = max(one.channel.loss(*laws, MaxDivergence()) for laws in both_ways(beliefs, mechanism))
             beyond += not count and told > math.log(4)
             before += count and told > math.log(4)
     assert beyond <= 8  # a fifth

@@ -14,6 +14,7 @@ import takifugu as tk
 from takifugu.channels import GaussianVector
 from takifugu.dependence.series import SeriesCalibration
 from takifugu.dependence.spectra import AR, Circle, Profiles, _cell_above, _dual, least_spectrum, weights
+from takifugu.problems import RenyiDivergence
 
 LEAST = {0.9: 2.108, 0.97: 3.241, 0.99: 4.563}  # of αΔ²/2ε: the variance in long series, primal and dual
 
@@ -78,7 +79,7 @@ def test_a_normal_series_loses_what_is_known_and_less_than_its_profile():
     rest = K - np.outer(k, k)
     p, q = tk.VectorMixture.gaussian(np.zeros(5), rest), tk.VectorMixture.gaussian(k, rest)
     noise = 2 * np.eye(5)
-    loss = GaussianVector(noise).loss(p, q, alpha=3)
+    loss = GaussianVector(noise).loss(p, q, RenyiDivergence(3.0))
     assert loss == pytest.approx(2.56396579086581, rel=1e-9)
     assert loss <= 1.5 * k @ np.linalg.solve(noise, k)
 

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import takifugu as tk
 from how_many import some_of
-from takifugu.divergences import PrivacyCurve
+from takifugu.divergences import Effort, PrivacyCurve, enclose_hockey_stick, hockey_stick_after
 
 BELLS = tk.Mixture.gaussian(0, 1), tk.Mixture.gaussian(1, 1)
 MIXED = tk.Mixture([0.3, 0.7], [0, 3], [1, 0.2]), tk.Mixture([0.5, 0.5], [0, 4], [0.5, 1.5])
@@ -183,3 +183,14 @@ def test_a_calibration_gives_the_curve_of_a_pair_and_draws_it(tmp_path):
     vectors = {s: tk.VectorMixture([1.0], [[m, 0.0]], [np.eye(2)]) for s, m in (("a", 0.0), ("b", 1.0))}
     with pytest.raises(tk.InputError, match="of vectors the privacy curve is not known"):
         tk.calibrate(vectors, alpha=2, epsilon=1).privacy_curve()
+
+
+def test_normals_whose_distance_nearly_is_the_budget_are_decided_in_few_cells():
+    """In the tail p is all but e^ε·q: the sign is decided by what reaches a cell, not by densities by themselves."""
+    p, q = BELLS
+    for scale in (1 - 1e-3, 1 - 1e-6, 1.0):
+        spent = Effort()
+        found = enclose_hockey_stick(p, q, epsilon=1.0, scale=scale, effort=spent)
+        assert found.upper <= 1e-4
+        assert spent.limit - spent.left < 20_000
+        assert found.lower <= hockey_stick_after(p, q, epsilon=1.0, scale=scale) * (1 + 1e-9) + 1e-30

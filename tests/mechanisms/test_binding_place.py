@@ -20,6 +20,7 @@ from takifugu.divergences.mixtures import divergence
 from takifugu.divergences.numerics.envelope import exact_sum
 from takifugu.mechanisms import least_noise as binding
 from takifugu.mechanisms import worst_case as loop
+from takifugu.problems import Renyi
 from takifugu.problems.problem import Place, Problem
 
 FAR = -8_388_000.0
@@ -82,8 +83,8 @@ def test_noise_that_falls_short_is_raised_until_it_is_proved():
     p, q = tk.Mixture([0.5, 0.5], [0, 1], [1, 1]), tk.Mixture([0.5, 0.5], [0, 3], [1, 1])
     enough = tk.calibrate({"a": p, "b": q}, alpha=3.0, epsilon=0.1).theta
     for short in (1e-12, 1e-9, 1e-7):
-        theta = binding.proved_noise(
-            Problem.of({0: p, 1: q}), Place(0, 1, 0), alpha=3.0, epsilon=0.1, theta=enough * (1 - short)
+        theta = binding.proved_size(
+            Problem.of({0: p, 1: q}), Place(0, 1, 0), Renyi(3.0, 0.1), GaussianNoise, enough * (1 - short)
         )
         assert decide(q, p, alpha=3.0, epsilon=0.1, theta=theta).holds is True
         assert theta <= enough * (1 + 2 * short + 1e-9)

@@ -14,7 +14,7 @@ from takifugu.laws.lattice import Lattice
 from takifugu.mechanisms.confidence import (
     confident_noise,
     confident_noise_of_normals,
-    least_noise,
+    least_noise_of_draws,
     mean_draws,
     model_draws,
 )
@@ -185,7 +185,10 @@ def test_ends_never_ask_for_less_noise():
     kept = drawn.first % 4 < 2
     without = dataclasses.replace(drawn, first=drawn.first[kept], second=drawn.second[kept])
     given = {"alpha": 3.0, "epsilon": 0.5}
-    assert least_noise(LATTICE.points, drawn, **given)[0] >= least_noise(LATTICE.points, without, **given)[0]
+    assert (
+        least_noise_of_draws(LATTICE.points, drawn, **given)[0]
+        >= least_noise_of_draws(LATTICE.points, without, **given)[0]
+    )
 
 
 def test_draws_of_a_mean_are_student_t():

@@ -9,8 +9,9 @@ from how_many import some_of
 from random_priors import budget, mixture
 from takifugu import Mixture
 from takifugu.channels.gaussian import GaussianNoise
-from takifugu.mechanisms.least_noise import DrawnLosses
+from takifugu.mechanisms.pictured import DrawnLosses
 from takifugu.mechanisms.worst_case import worst
+from takifugu.problems import RenyiDivergence
 from takifugu.problems.problem import Problem
 
 
@@ -21,7 +22,7 @@ def test_four_digits_of_the_largest_loss(seed):
     beliefs = [{name: mixture(rng, most=4) for name in "abc"} for _ in range(1 + seed % 2)]
     problem = Problem.of(beliefs, [("a", "b"), ("c", "b")] if seed % 3 else None)
     for theta in (0.0, 0.05, 0.7, 3.0, 40.0):
-        exact = worst(problem, GaussianNoise(theta), alpha=alpha).loss
+        exact = worst(problem, GaussianNoise(theta), RenyiDivergence(alpha)).loss
         drawn = DrawnLosses(problem, alpha=alpha)(theta)
         assert drawn == exact if math.isinf(exact) else drawn == pytest.approx(exact, rel=1.1e-4)
 
@@ -30,7 +31,7 @@ def test_what_no_grid_resolves_is_looked_at_exactly():
     needle = {"a": Mixture([0.5, 0.5], [0, 1], [0, 0]), "b": Mixture([0.4, 0.6], [0, 300], [0, 0])}
     problem = Problem.of(needle)
     for theta in (1e-3, 2e-3):
-        assert DrawnLosses(problem, alpha=3.0)(theta) == worst(problem, GaussianNoise(theta), alpha=3.0).loss
+        assert DrawnLosses(problem, alpha=3.0)(theta) == worst(problem, GaussianNoise(theta), RenyiDivergence(3.0)).loss
 
 
 def test_what_is_found_once_serves_every_noise():
@@ -42,5 +43,5 @@ def test_what_is_found_once_serves_every_noise():
         problem = Problem.of(beliefs)
         look = DrawnLosses(problem, alpha=2.5)
         for theta in (0.3, 5.0, 1.0):
-            exact = worst(problem, GaussianNoise(theta), alpha=2.5).loss
+            exact = worst(problem, GaussianNoise(theta), RenyiDivergence(2.5)).loss
             assert look(theta) == exact if math.isinf(exact) else look(theta) == pytest.approx(exact, rel=1.1e-4)

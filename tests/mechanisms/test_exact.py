@@ -139,7 +139,7 @@ def test_a_budget_that_no_number_is_large_enough_for_is_refused_in_a_sentence(ep
     atoms = {"a": tk.Mixture([0.5, 0.5], [0, 3], [0, 0]), "b": tk.Mixture([0.4, 0.6], [0, 3], [0, 0])}
     smooth = {"a": tk.Mixture([0.5, 0.5], [0, 3], [1, 0.1]), "b": tk.Mixture([0.4, 0.6], [0, 3], [1, 2])}
     for priors in (atoms, smooth):
-        with pytest.raises(tk.CalibrationError, match="a larger epsilon"):
+        with pytest.raises(tk.CalibrationError, match="a larger budget"):
             tk.calibrate(priors, alpha=2, epsilon=epsilon)
 
 

@@ -14,6 +14,7 @@ from takifugu.channels.gaussian import GaussianNoise
 from takifugu.mechanisms.base import Binding
 from takifugu.mechanisms.least_noise import Exact
 from takifugu.mechanisms.worst_case import extreme_gaussians, extreme_laws, worst
+from takifugu.problems import RenyiDivergence
 from takifugu.problems.problem import Pairs, Problem
 
 seeds = st.integers(0, 2**32 - 1)
@@ -125,7 +126,7 @@ def test_the_largest_loss_is_found_among_the_extreme_laws(seed):
     rng = np.random.default_rng(seed)
     priors = [tk.Mixture.gaussian(rng.normal(), np.exp(0.3 * rng.normal())) for _ in range(12)]
     theta = 2.0
-    found = worst(Problem.of(dict(enumerate(priors))), GaussianNoise(theta), alpha=2.0).place[1:]
+    found = worst(Problem.of(dict(enumerate(priors))), GaussianNoise(theta), RenyiDivergence(2.0)).place[1:]
     every = {
         (i, j): tk.renyi_divergence(priors[i], priors[j], alpha=2.0, theta=theta) for i in range(12) for j in range(12)
     }

@@ -19,6 +19,7 @@ from takifugu.mechanisms import worst_case as looking
 from takifugu.mechanisms import worst_case as runs
 from takifugu.mechanisms.least_noise import Exact
 from takifugu.mechanisms.worst_case import Runs
+from takifugu.problems import RenyiDivergence
 from takifugu.problems.problem import Pairs, Problem
 
 seeds = st.integers(0, 2**32 - 1)
@@ -82,7 +83,7 @@ def test_the_noise_is_that_of_all_pairs(shape, seed, monkeypatch):
         monkeypatch.setattr(gaussians, "MANY", many)
         monkeypatch.setattr(looking, "MANY", many)
         least = Exact().least_variance_over(laws, Pairs(range(len(laws))), alpha=alpha, epsilon=epsilon)
-        largest = looking.worst(problem, GaussianNoise(math.sqrt(least.variance)), alpha=alpha).loss
+        largest = looking.worst(problem, GaussianNoise(math.sqrt(least.variance)), RenyiDivergence(alpha)).loss
         found.append((least.variance, largest))
     assert found[1][0] == pytest.approx(found[0][0], rel=1e-10)
     assert found[1][1] == pytest.approx(found[0][1], rel=1e-9)

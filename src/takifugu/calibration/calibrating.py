@@ -22,7 +22,7 @@ from takifugu.calibration.targets import (
 from takifugu.channels import Channel
 from takifugu.errors import InputError, MechanismError, NoAnswerError
 from takifugu.laws import Law
-from takifugu.mechanisms import Found, Mechanism, get_mechanism, worst
+from takifugu.mechanisms import Found, Mechanism, closest, get_mechanism
 from takifugu.problems import (
     OF_TABLES,
     Diagnostic,
@@ -228,6 +228,7 @@ def calibrate(
     odds: float | None = None,
     pairs: Iterable[Pair] | None = None,
     mechanism: str | Mechanism | None = None,
+    noise: str | None = None,
     confidence: float | None = None,
     assurance: str | None = None,
     seed: int = 0,
@@ -256,6 +257,8 @@ def calibrate(
             "shaped" for a VectorMixture; see `list_mechanisms`. "data-free" is the best channel that is fitted to no
             data, and `priors` is then a `Row` with public lists. Also an object with the interface of
             `takifugu.mechanisms.Mechanism`.
+        noise: "gaussian" or "laplace" in place of the mechanism that finds the least of it ("exact", "laplace"), or
+            "auto": whichever of the two has the smaller variance and can keep the guarantee.
         confidence: such as 0.95. The guarantee is then seen to hold for the centre and for all of a number of draws
             from the posterior (59 for 0.95; more for a channel), not only for the sample's.
         assurance: "band" proves the guarantee for the population, with probability `confidence` (0.95 by default) over
@@ -276,6 +279,7 @@ def calibrate(
     >>> round(result.variance, 6)
     3.0
     """
+    mechanism = _mechanism_for(noise, mechanism)
     if hasattr(priors, "calibrated"):  # a series, which two Gaussians need not load
         refused: dict[str, Any] = {
             "pairs": pairs,
@@ -378,6 +382,8 @@ def calibrated(
         from takifugu.queries import ColumnWeights
 
         options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
+    if mechanism == _EITHER:
+        return _of_less_variance(priors, problem, asked, population, options)
     by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
     rule = get_mechanism(by_name, options)
     rule.require(asked)
@@ -414,12 +420,47 @@ def calibrated(
         guarantee=rule.promise(asked),
         channel=found.channel,
         mechanism=rule.name,
-        place=found.place or worst(problem, found.channel, alpha=asked.alpha).place,
+        place=found.place or closest(problem, found.channel, asked).place,
         options=tuple(sorted((found.options or rule.options).items())),
         lower_bound=found.lower_bound,
         optimality=found.optimality,
         evidence=evidence,
     )
+
+
+_EITHER = "auto"
+_LEAST_OF = {"gaussian": "exact", "laplace": "laplace", "auto": _EITHER}
+
+
+def _mechanism_for(noise: str | None, mechanism: str | Mechanism | None) -> str | Mechanism | None:
+    """The mechanism that finds the least of the noise that was asked for; what was asked for itself where none was."""
+    if noise is None:
+        return mechanism
+    if mechanism is not None:
+        raise InputError("noise and mechanism both name how the noise is found: give one of them")
+    if noise not in _LEAST_OF:
+        raise InputError(f"noise must be 'gaussian', 'laplace' or 'auto', got {noise!r}")
+    return _LEAST_OF[noise]
+
+
+def _of_less_variance(
+    priors: Any, problem: Problem, asked: Guarantee, population: Population, options: dict[str, Any]
+) -> Calibration:
+    """Through whichever noise has the smaller variance, of those that can keep the guarantee.
+
+    Which that is follows from the laws, as the size does, and is stated as it is: choosing costs no budget.
+    """
+    found: list[Calibration] = []
+    refused: MechanismError | None = None
+    for name in ("exact", "laplace"):
+        try:
+            found.append(calibrated(priors, problem, asked, name, population, options))
+        except MechanismError as error:
+            refused = error
+    if not found:
+        assert refused is not None
+        raise refused
+    return min(found, key=lambda one: one.variance)
 
 
 # Calibrations side by side: every order, budget and mechanism.
@@ -557,7 +598,7 @@ def calibrate_later(
         guarantee=asked,
         channel=found.channel,
         mechanism=rule.name,
-        place=worst(problem, found.channel, alpha=math.inf).place,
+        place=closest(problem, found.channel, asked).place,
         options=tuple(sorted((found.options or rule.options).items())),
         evidence=evidence,
     )

@@ -14,7 +14,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.calibration.of_people import Find, parts_of, stricter
 from takifugu.calibration.result import Calibration
-from takifugu.channels import Channel
+from takifugu.channels import Channel, LaplaceNoise
 from takifugu.errors import CalibrationError, MechanismError
 from takifugu.laws import Mixture
 from takifugu.problems import Belief, Diagnostic, Guarantee
@@ -91,7 +91,7 @@ def _through(channel: Channel, values: Sequence[int | float], asked: Guarantee) 
         for k in reached:
             through[k] = rows[values[k]]
         return through
-    if channel.is_gaussian or any(not math.isinf(order) for order, _ in parts_of(asked)):
+    if channel.kind != LaplaceNoise.kind or any(not math.isinf(order) for order, _ in parts_of(asked)):
         raise MechanismError("for a box of chains there is a best channel, or Laplace noise under odds: ask for odds")
     at = np.asarray(values, dtype=np.float64)
     found: Array = channel.as_noise().density(Mixture.gaussian(0, 0), at[:, None] - at)

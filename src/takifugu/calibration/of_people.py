@@ -14,7 +14,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration.result import Calibration
-from takifugu.channels import Channel
+from takifugu.channels import Channel, GaussianNoise, LaplaceNoise
 from takifugu.divergences import finite_divergence, lattice_losses
 from takifugu.errors import CalibrationError, MechanismError
 from takifugu.laws import Mixture, Value
@@ -142,16 +142,21 @@ def _losses(channel: Channel, values: Sequence[int | float], laws: Array, pairs:
             return np.full(times, math.inf)
         published = finite.through(laws[:, :, taken].reshape(times * states, -1)).reshape(times, states, -1)
         found = finite_divergence(published[:, pairs[0]], published[:, pairs[1]], alpha=order)
-    elif channel.is_gaussian:
+    elif channel.kind == GaussianNoise.kind:
         starts = states * np.arange(times)[:, None]
         first, second = ((starts + side).ravel() for side in pairs)
         rows = laws.reshape(times * states, size)
         at = np.asarray(values, dtype=np.float64)
         found = lattice_losses(at, rows, first, second, alpha=order, theta=channel.as_noise().size).reshape(times, -1)
-    else:  # of Laplace noise on points the largest odds are at a point (proofs/laplace.md)
+    elif channel.kind == LaplaceNoise.kind and math.isinf(order):  # the largest odds of points are at one of them
         at = np.asarray(values, dtype=np.float64)
         published = laws @ channel.as_noise().density(Mixture.gaussian(0, 0), at[:, None] - at)
         found = finite_divergence(published[:, pairs[0]], published[:, pairs[1]], alpha=order)
+    else:
+        raise MechanismError(
+            f"confidence for other people is not known for {channel.describe()} at order {order:g}: ask for odds with "
+            f"Laplace noise, for alpha and epsilon with Gaussian noise, or for the best channel"
+        )
     most: Array = found.max(axis=1)
     return most
 

@@ -21,18 +21,17 @@ from takifugu.errors import CalibrationError, InputError
 from takifugu.laws import Space, key
 from takifugu.mechanisms import (
     Additive,
-    Exact,
+    Closest,
     Found,
     Losses,
     Mechanism,
+    closest,
     get_mechanism,
-    is_enough,
     is_ours,
     is_trusted,
-    proved_noise,
+    keeps,
+    least_noise_for,
     refuse_former,
-    root_above,
-    worst,
 )
 from takifugu.problems import (
     Answer,
@@ -67,83 +66,32 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -
         asked = promised  # what the calibration will say is what is checked
     if is_trusted(rule):
         return found
-    channel = found.channel
-    if getattr(channel, "publishes", None) != problem.space:
-        raise CalibrationError(f"{rule.name!r} gave a {type(channel).__name__}, which is no channel known here")
-    if channel.publishes != "number":
-        kept = promised.is_provable and knowing(channel).is_kept(problem, asked, channel)
-    elif channel.as_noise().bounds_odds:
-        kept = _bounds_odds(problem, channel.as_noise(), promised)
-    elif not channel.is_gaussian:
-        raise CalibrationError(f"{rule.name!r} gave a {type(channel).__name__}, which is no channel known here")
-    elif not promised.is_provable:
+    channel = known_channel(found.channel)
+    if channel.publishes != problem.space:
+        raise CalibrationError(f"{rule.name!r} gave {channel.describe()}, which these laws do not go through")
+    if channel.publishes == "number":
+        if promised.is_provable:
+            return least_noise_for(problem, asked, type(channel.as_noise()), floor=channel.as_noise().size)
         return Found(channel)  # a bound knows which pair it asks most for, not which loses most
-    else:
-        return _proved(rule, channel.as_noise(), found, problem, asked)
-    if not kept:
+    if not (promised.is_provable and knowing(channel).is_kept(problem, asked, channel)):
         raise CalibrationError(
             f"{rule.name!r} gave a channel that is not proved to keep {promised}: release nothing through it"
         )
     return Found(channel)  # its word on the place, and on what is best, is not taken
 
 
-def _bounds_odds(problem: Problem, channel: Noise, promised: Guarantee) -> bool:
-    """Whether noise of another family than Gaussian is proved to keep the guarantee, which can be odds alone."""
-    from takifugu.mechanisms import is_enough_everywhere
-
-    is_odds = promised.is_provable and math.isinf(promised.alpha)
-    return is_odds and is_enough_everywhere(problem, channel, epsilon=promised.epsilon)
-
-
-def _proved(rule: Mechanism, channel: Noise, found: Found, problem: Problem, asked: Guarantee) -> Found:
-    """Gaussian noise, raised to what the exact divergence asks for, proved at every place that no bound clears."""
-
-    def proved(place: Place, theta: float) -> float:
-        return proved_noise(problem, place, alpha=asked.alpha, epsilon=asked.epsilon, theta=theta)
-
-    place, close = found.place, found.close
-    if type(rule) is not Exact:
-        needed = Exact().needed(problem, alpha=asked.alpha, epsilon=asked.epsilon, floor=channel.variance)
-        place, close = needed.place, needed.close  # a bound knows which pair it asks most for, not which loses most
-        if place is not None:
-            channel = GaussianNoise(root_above(needed.variance))
-    has_asked = place is not None
-    if place is None:
-        place = worst(problem, channel, alpha=asked.alpha).place
-    theta = proved(place, channel.size)
-    if has_asked and channel.loss(*problem.ends(place), alpha=asked.alpha) < (1 - _ROOM) * asked.epsilon:
-        # At the edge of its domain a loss falls off a cliff. The pair that asks for this noise, with less than which it
-        # would lose everything, may then lose less than another does, and that one is closest to the limit.
-        place = worst(problem, GaussianNoise(theta), alpha=asked.alpha).place
-        theta = proved(place, theta)
-    for other in close:
-        if other != place and (more := proved(other, theta)) > theta:  # floats had seen less than there is
-            theta, place = more, other
-    return Found(GaussianNoise(theta), place)
-
-
 def noise_is_enough(
     problem: Problem, channel: Noise, promised: Guarantee, *, mechanism: str, options: dict[str, Any]
 ) -> bool:
     """Whether noise keeps the guarantee: by a bound, or in balls where that does not clear a place."""
-    if not channel.is_gaussian:
-        return _bounds_odds(problem, channel, promised)
-    if promised.most_odds is not None:
-        return False  # the tails of a bell bound no odds
-    rule: Mechanism = Exact()
-    if not promised.is_provable:
-        rule = get_mechanism(mechanism, options)
-    if not isinstance(rule, Additive):
+    if promised.is_provable:
+        return keeps(problem, channel, promised)
+    rule = get_mechanism(mechanism, options)
+    if not isinstance(rule, Additive) or not channel.kind == GaussianNoise.kind:
         raise InputError(f"{mechanism!r} guarantees less than Rényi Pufferfish Privacy, which cannot be checked")
     here = channel.variance * (1 + 2**-50)
     needed = rule.needed(problem, alpha=promised.alpha, epsilon=promised.epsilon * (1 + _ROOM), floor=here)
-    if needed.variance != here:
-        return False
-    if not promised.is_provable:
-        return True
-    closest = worst(problem, channel, alpha=promised.alpha).place
-    budget = {"alpha": promised.alpha, "epsilon": promised.epsilon, "theta": channel.size}
-    return all(is_enough(problem, place, **budget) for place in {closest: None} | dict.fromkeys(needed.close))
+    return needed.variance == here
 
 
 # How a channel is found by default for what laws are of, and what a published value then loses.
@@ -157,7 +105,7 @@ _DEFAULTS: dict[Space, tuple[str, dict[str, object]]] = {
 
 def default_mechanism(problem: Problem, asked: Guarantee) -> str:
     """The name of the mechanism for the laws of a problem, where none is asked for."""
-    if problem.space == "number" and math.isinf(getattr(asked, "alpha", 0.0)):  # of (ε, δ) there is no order
+    if problem.space == "number" and asked.most_odds is not None:
         return "laplace"  # Gaussian noise bounds no odds
     return _DEFAULTS[problem.space][0]
 
@@ -225,8 +173,8 @@ def whole(calibration: "Calibration") -> dict[str, Any]:
         "theta": _figure(calibration, "theta"),
         "variance": _figure(calibration, "variance"),
         "error": calibration.error,
-        "alpha": None if math.isinf(calibration.alpha) else calibration.alpha,
-        "epsilon": calibration.epsilon,
+        "alpha": _figure(calibration, "alpha"),
+        "epsilon": _figure(calibration, "epsilon"),
         "worst_pair": [form.plain(secret) for secret in calibration.worst_pair],
         "pairs": None if pairs.is_every else [list(map(form.plain, pair)) for pair in pairs],
         "losses": [{"pair": list(map(form.plain, pair)), "loss": _finite(losses[pair])} for pair in listed],
@@ -275,8 +223,8 @@ def require_own_figures(data: dict[str, Any], found: "Calibration") -> None:
     chosen = None if found.pairs.is_every else [list(map(form.plain, pair)) for pair in found.pairs]
     if data["pairs"] != chosen:
         raise InputError("'pairs' is not that of the calibration it stands in: the file was changed")
-    closest = worst(found.problem, found.channel, alpha=found.alpha).loss
-    if not found.loss >= closest * (1 - _DIGITS):
+    limit = closest(found.problem, found.channel, found.guarantee)
+    if not found.closest.loss / found.closest.part.budget >= limit.loss / limit.part.budget * (1 - _DIGITS):
         raise InputError("'place' is not where this calibration is closest to its limit: the file was changed")
     _require_own_losses(data["losses"], found)
 
@@ -423,7 +371,8 @@ def told(calibration: "Calibration") -> str:
     """What a calibration found, in sentences."""
     channel, promise, rule = calibration.channel, calibration.guarantee, calibration.mechanism
     who = _protected(calibration.pairs)
-    closest = f"{calibration.problem.words(calibration.place)}, with a loss of {calibration.loss:.6g}."
+    limit = calibration.closest
+    closest = f"{calibration.problem.words(calibration.place)}, with {limit.part.divergence.stated(limit.loss)}."
     if channel.publishes == "values":
         from takifugu.mechanisms import table_of
 
@@ -524,12 +473,12 @@ class Calibration(Plotted):
 
     @property
     def alpha(self) -> float:
-        """The Rényi order of the guarantee."""
+        """The Rényi order of the guarantee, infinite for odds; an `AttributeError` for a guarantee without one."""
         return self.guarantee.alpha
 
     @property
     def epsilon(self) -> float:
-        """The budget of the guarantee."""
+        """The ε of the guarantee; an `AttributeError` for several joined that have no one ε."""
         return self.guarantee.epsilon
 
     @property
@@ -554,13 +503,24 @@ class Calibration(Plotted):
 
     @property
     def losses(self) -> Losses:
-        """The exact privacy loss of each directed pair through the channel, computed when asked for."""
-        return Losses(self.problem, self.channel, self.alpha)
+        """The privacy loss of each directed pair through the channel, computed when asked for.
+
+        The loss is the divergence that the guarantee is about, of several the first: D_α, the logarithm of the largest
+        odds, or the δ at the ε of an (ε, δ).
+        """
+        return Losses(self.problem, self.channel, self.guarantee.parts[0].divergence)
 
     @property
     def loss(self) -> float:
-        """The loss at the place closest to the limit."""
-        return self.channel.loss(*self.problem.ends(self.place), alpha=self.alpha)
+        """The loss at the place closest to the limit, of the part of the guarantee that is."""
+        return self.closest.loss
+
+    @property
+    def closest(self) -> Closest:
+        """Where the limit is closest: the place, the part of the guarantee, and the loss."""
+        ends = self.problem.ends(self.place)
+        found = [Closest(self.place, part, self.channel.loss(*ends, part.divergence)) for part in self.guarantee.parts]
+        return max(found, key=lambda one: one.loss / one.part.budget)
 
     def privacy_curve(self, pair: Pair | None = None) -> PrivacyCurve:
         """How well the first secret of a pair can be told from the second by one published value, at every threshold.
@@ -587,7 +547,8 @@ class Calibration(Plotted):
                 raise InputError(f"{pair!r} is no pair of secrets that this calibration hides from one another")
             first, second = map(self.pairs.secrets.index, pair)
             places = [Place(belief, first, second) for belief in range(len(problem.beliefs))]
-            place = max(places, key=lambda one: channel.loss(*problem.ends(one), alpha=self.alpha))
+            of = self.guarantee.parts[0].divergence
+            place = max(places, key=lambda one: channel.loss(*problem.ends(one), of))
         p, q = problem.ends(place)
         if channel.publishes == "vector":
             raise InputError("of vectors the privacy curve is not known: ask for that of one column")

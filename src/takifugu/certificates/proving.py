@@ -20,19 +20,19 @@ from takifugu.certificates.channel import VERSION as CHANNEL_VERSION
 from takifugu.certificates.channel import ChannelCertificate, RedactedChannel
 from takifugu.certificates.document import Certificate, RedactedCertificate
 from takifugu.certificates.statement import Statement, is_statement
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
+from takifugu.channels import GaussianNoise
 from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, Prover, counted, limit_for, settle_all
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Law, VectorMixture
 from takifugu.mechanisms import Optimal, WassersteinApprox, require_rows_behind, rule_of
-from takifugu.problems import Guarantee, Place, Problem
+from takifugu.problems import Guarantee, Part, Place, Problem, RenyiDivergence
 
 if TYPE_CHECKING:
     from takifugu.dependence import Influence, SeriesCalibration
 
 # The proofs behind version 2 of the certificate: each kind of channel has its own, and all end in enclosures.
 
-NO_ODDS = "Gaussian noise bounds no odds, whatever its size: there is no proof to be had"
+NO_ODDS = "Gaussian noise bounds no odds, whatever its size"
 _COUPLED_ROOM = 1e-6  # of a mixture, whose couplings are found in float64 and may stop a round earlier elsewhere
 
 
@@ -67,59 +67,39 @@ def _proved(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosu
     """An enclosure of the loss at every place, in order; an error where the guarantee is not proved there."""
     if not calibration.guarantee.is_provable:
         raise CertificationError("a channel can be proved for (α, ε) and for odds, and for no other guarantee")
-    if isinstance(calibration.channel, ListChannel):
-        return _of_list(calibration, calibration.channel, calibration.guarantee)
-    if isinstance(calibration.channel, GaussianVector):
-        return _of_vectors(calibration, calibration.channel, calibration.guarantee, effort)
-    if isinstance(calibration.channel, GaussianNoise):
-        return _of_noise(calibration, calibration.channel, calibration.guarantee, effort)
-    if isinstance(calibration.channel, Noise):
-        return _of_other_noise(calibration, calibration.channel, calibration.guarantee, effort)
-    raise InputError(f"a {type(calibration.channel).__name__} is not proved here")
+    return _PROOFS[calibration.channel.publishes](calibration, effort)
 
 
-def _of_other_noise(
-    calibration: Calibration, channel: Noise, promise: Guarantee, effort: Effort | None
-) -> Iterator[Enclosure]:
-    """Noise of another family, which decides every place itself (proofs/laplace.md)."""
-    if calibration.lower_bound is not None:
-        raise CertificationError("a lower bound is stated, and nothing proves it")
-    _require_evidence(calibration, promise)
-    problem = calibration.problem
+def _of_noise(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:
+    """Noise on numbers, for the population too: every part of the guarantee at every place, and the evidence again."""
+    promise, problem, channel = calibration.guarantee, calibration.problem, calibration.channel
+    _require_noise_alone(calibration)
+    if _is_version_1(calibration):
+        places = list(problem.places())
+        beliefs = tuple(tuple(problem.laws(belief)) for belief in range(len(problem.beliefs)))
+        budget = [Enclosure(0.0, promise.epsilon)] * len(places)
+        claims = Claims(beliefs, promise.alpha, calibration.theta, places, budget, enclose=True)
+        for place, decision in zip(places, claims.settled(effort), strict=True):
+            yield _proved_at(place, decision, problem, promise.parts[0])
+        return
     for place in problem.places():
-        p, q = problem.ends(place)
-        if channel.size == 0:
-            yield Enclosure(0.0, _exactly(channel, p, q, problem, place, promise))
-            continue
-        decision = channel.decide(p, q, alpha=promise.alpha, epsilon=promise.epsilon, effort=effort)
-        _proved_at(place, decision, problem, promise)
-        yield Enclosure(0.0, promise.epsilon)  # the claim: where in it a proof stops depends on how it cuts the line
+        ends = problem.ends(place)
+        for part in promise.parts:
+            decision = channel.decide(*ends, part.divergence, part.budget, effort=effort)
+            _proved_at(place, decision, problem, part)
+        yield Enclosure(0.0, promise.parts[0].budget)  # the claim: where in it a proof stops depends on how it is cut
 
 
-def _exactly(channel: Noise, p: Law, q: Law, problem: Problem, place: Place, promise: Guarantee) -> float:
-    """The loss of points that are published as they are, rounded up."""
-    if not (loss := channel.loss(p, q, alpha=promise.alpha)) <= promise.epsilon:
-        raise CertificationError(f"the loss of {problem.words(place)} is not within epsilon = {promise.epsilon!r}")
-    return loss
+def _is_version_1(calibration: Calibration) -> bool:
+    """Whether it is Gaussian noise under one Rényi guarantee, whose losses are enclosed (proofs/certified.md)."""
+    parts = calibration.guarantee.parts
+    is_renyi = len(parts) == 1 and type(parts[0].divergence) is RenyiDivergence
+    return is_renyi and calibration.channel.kind == GaussianNoise.kind
 
 
-def _of_noise(
-    calibration: Calibration, channel: GaussianNoise, promise: Guarantee, effort: Effort | None
-) -> Iterator[Enclosure]:
-    """Noise on the line, for the population too: every place in balls (proofs/certified.md), the evidence again."""
-    _require_noise_alone(calibration, promise)
-    problem = calibration.problem
-    places = list(problem.places())
-    beliefs = tuple(tuple(problem.laws(belief)) for belief in range(len(problem.beliefs)))
-    budget = [Enclosure(0.0, promise.epsilon)] * len(places)
-    claims = Claims(beliefs, promise.alpha, channel.theta, places, budget, enclose=True)
-    for place, decision in zip(places, claims.settled(effort), strict=True):
-        yield _proved_at(place, decision, problem, promise)
-
-
-def _of_list(calibration: Calibration, channel: ListChannel, promise: Guarantee) -> Iterator[Enclosure]:
+def _of_list(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:
     """A finite channel: in rational numbers, with every prior within the radius (proofs/finite-channels.md)."""
-    problem = calibration.problem
+    problem, promise, channel = calibration.problem, calibration.guarantee, calibration.channel.as_list()
     rule = rule_of(calibration.mechanism, dict(calibration.options))
     if not rule.is_kept(problem, promise, channel):
         raise CertificationError(f"the channel is not proved to keep {promise}: it was refuted")
@@ -137,26 +117,34 @@ def _of_list(calibration: Calibration, channel: ListChannel, promise: Guarantee)
         )
 
 
-def _of_vectors(
-    calibration: Calibration, channel: GaussianVector, promise: Guarantee, effort: Effort | None
-) -> Iterator[Enclosure]:
+def _of_vectors(calibration: Calibration, effort: Effort | None) -> Iterator[Enclosure]:
     """Noise on vectors: in rational numbers and balls, for mixtures by two couplings (proofs/vector.md)."""
-    _require_noise_alone(calibration, promise)
-    problem = calibration.problem
+    _require_noise_alone(calibration)
+    problem, promise, channel = calibration.problem, calibration.guarantee, calibration.channel.as_vector()
     laws = [[law.simplified() for law in problem.laws(belief)] for belief in range(len(problem.beliefs))]
     prover = Prover(channel.covariance, alpha=promise.alpha, effort=effort)
     for place in problem.places():
         p, q = laws[place.belief][place.first], laws[place.belief][place.second]
-        yield _proved_at(place, prover.decide(p, q, epsilon=promise.epsilon), problem, promise)
+        yield _proved_at(place, prover.decide(p, q, epsilon=promise.epsilon), problem, promise.parts[0])
 
 
-def _require_noise_alone(calibration: Calibration, promise: Guarantee) -> None:
-    """Refuse what cannot be said of noise (nothing loses less, bounded odds), and look at the evidence again."""
+_PROOFS = {"number": _of_noise, "values": _of_list, "vector": _of_vectors}
+
+
+def _require_noise_alone(calibration: Calibration) -> None:
+    """Refuse what cannot be said of noise (nothing loses less, odds that nothing bounds), and look at the evidence."""
     if calibration.lower_bound is not None:
         raise CertificationError("a lower bound is stated, and nothing proves it")
-    if promise.most_odds is not None:
-        raise CertificationError(NO_ODDS)
-    _require_evidence(calibration, promise)
+    _require_known(calibration)
+    _require_evidence(calibration, calibration.guarantee)
+
+
+def _require_known(calibration: Calibration) -> None:
+    channel = calibration.channel
+    for part in calibration.guarantee.parts:
+        if not (channel.is_bare or channel.knows(type(part.divergence))):
+            bounded = NO_ODDS if part.most_odds is not None else f"{part.divergence.words} is not known after it"
+            raise CertificationError(f"{bounded}: there is no proof to be had")
 
 
 def _require_evidence(calibration: Calibration, promise: Guarantee) -> None:
@@ -168,11 +156,10 @@ def _require_evidence(calibration: Calibration, promise: Guarantee) -> None:
         raise CertificationError("what is said about the population does not hold when it is looked at again")
 
 
-def _proved_at(place: Place, decision: Decision, problem: Problem, promise: Guarantee) -> Enclosure:
+def _proved_at(place: Place, decision: Decision, problem: Problem, part: Part) -> Enclosure:
     if not decision.holds:
         raise CertificationError(
-            f"the loss of {problem.words(place)} is not proved to be within epsilon = {promise.epsilon!r}: "
-            f"{decision.reason}"
+            f"{part.divergence.words} of {problem.words(place)} is not proved to be within {part}: {decision.reason}"
         )
     return decision.enclosure
 
@@ -193,12 +180,13 @@ def _require_best(calibration: Calibration, rule: Optimal, promise: Guarantee) -
 
 
 def _channel_with_room(proved: Enclosure, place: Place, calibration: Calibration) -> Enclosure:
-    if isinstance(calibration.channel, Noise):
-        return Enclosure(proved.lower * (1 - _ROOM), min(proved.upper * (1 + _ROOM), calibration.epsilon))
-    if not isinstance(calibration.channel, GaussianVector):
+    kind, room = calibration.channel.publishes, _ROOM
+    if kind == "values":
         return Enclosure(proved.lower * (1 - _ROOM), proved.upper * (1 + _ROOM))
-    room = _ROOM if all(law.is_gaussian for law in calibration.problem.ends(place)) else _COUPLED_ROOM
-    return Enclosure(proved.lower * (1 - _ROOM), min(proved.upper * (1 + room), calibration.epsilon))
+    if kind == "vector" and not all(law.is_gaussian for law in calibration.problem.ends(place)):
+        room = _COUPLED_ROOM
+    most = calibration.guarantee.parts[0].budget
+    return Enclosure(proved.lower * (1 - _ROOM), min(proved.upper * (1 + room), most))
 
 
 _ROOM = 1e-10  # losses are recorded this much wider than proved, so that any machine can prove them again
@@ -224,10 +212,9 @@ def certify(
         raise InputError(f"certify takes the result of calibrate, got {type(calibration).__name__}")
     mechanism = form.mechanism(calibration.mechanism)
     _require_full_promise(mechanism, calibration.guarantee)
-    if not isinstance(calibration.channel, GaussianNoise) or calibration.evidence is not None:
+    if not _is_version_1(calibration) or calibration.evidence is not None:
+        _require_known(calibration)
         return prove(calibration, _software(), random_bits.token_hex(32), progress)
-    if calibration.guarantee.most_odds is not None:
-        raise CertificationError(NO_ODDS)
     names = calibration.pairs.secrets
     for belief in calibration.beliefs:
         if missing := [secret for secret in names if secret not in belief]:

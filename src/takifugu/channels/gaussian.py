@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +12,18 @@ from takifugu import _validation as check
 from takifugu._validation import Array
 from takifugu.channels.noise import Noise, log_density
 from takifugu.channels.rounded_draws import NORMAL, Shape
-from takifugu.divergences import Decision, Effort, decide, divergence
+from takifugu.divergences import (
+    Decision,
+    Density,
+    NormalDensity,
+    decide,
+    decide_hockey_stick,
+    divergence,
+    hockey_stick_after,
+    register,
+)
 from takifugu.laws import Mixture
+from takifugu.problems import HockeyStick, PartialRenyi, RenyiDivergence
 
 
 @dataclass(frozen=True)
@@ -29,8 +39,6 @@ class GaussianNoise(Noise):
     symbol: ClassVar[str] = "θ"
     size_is: ClassVar[str] = "standard deviation"
     shape: ClassVar[Shape] = NORMAL
-    bounds_odds: ClassVar[bool] = False
-    is_gaussian: ClassVar[bool] = True
     excess_kurtosis: ClassVar[float] = 0.0
 
     theta: float
@@ -59,15 +67,9 @@ class GaussianNoise(Noise):
         self.require_law(law)
         return law.with_noise(self.theta)
 
-    def loss(self, p: Mixture, q: Mixture, *, alpha: float) -> float:
-        """D_α(p + N ‖ q + N); infinite at α = ∞ unless the laws agree, since a normal's tails know no bound."""
-        if math.isinf(alpha):
-            return 0.0 if p.simplified() == q.simplified() else math.inf
-        return divergence(p, q, alpha=alpha, theta=self.theta)
-
-    def decide(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
-        """Whether the loss is `epsilon` at most, in ball arithmetic."""
-        return decide(p, q, alpha=alpha, epsilon=epsilon, theta=self.theta, effort=effort)
+    def smoothed(self, law: Mixture) -> Density:
+        """See `Noise`."""
+        return NormalDensity(law, self.theta)
 
     def density(self, law: Mixture, at: Array) -> Array:
         """See `Noise`."""
@@ -92,14 +94,39 @@ class GaussianNoise(Noise):
             return 0.0
         return last * last / before * math.exp(-min((gap / self.theta) ** 2, 700.0))
 
-    def exceeds(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
-        """See `Noise`."""
-        from takifugu.divergences import hockey_stick_after
-
-        return hockey_stick_after(p, q, epsilon=epsilon, theta=self.theta)
-
     @staticmethod
     def precision(size: float) -> tuple[int, int]:
         """1/θ²: releases with θ₁, θ₂, … tell as much as one with 1/θ² = Σ 1/θᵢ² (proofs/ledger.md)."""
         up, down = float(size).as_integer_ratio()
         return down * down, up * up
+
+
+def _only_held(found: Decision) -> Decision:
+    """What is more than a bound on it allows is not refuted by the bound."""
+    return found if found.holds else replace(found, holds=None)
+
+
+register(
+    "gaussian",
+    RenyiDivergence,
+    lambda p, q, of, noise: divergence(p, q, alpha=of.alpha, theta=noise.theta),
+    lambda p, q, of, budget, noise, effort: decide(
+        p, q, alpha=of.alpha, epsilon=budget, theta=noise.theta, effort=effort
+    ),
+)
+register(  # what leaves a share of the cases out is no more than what leaves out none
+    "gaussian",
+    PartialRenyi,
+    lambda p, q, of, noise: divergence(p, q, alpha=of.alpha, theta=noise.theta),
+    lambda p, q, of, budget, noise, effort: _only_held(
+        decide(p, q, alpha=of.alpha, epsilon=budget, theta=noise.theta, effort=effort)
+    ),
+)
+register(
+    "gaussian",
+    HockeyStick,
+    lambda p, q, of, noise: hockey_stick_after(p, q, epsilon=of.epsilon, theta=noise.theta),
+    lambda p, q, of, budget, noise, effort: decide_hockey_stick(
+        p, q, epsilon=of.epsilon, delta=budget, theta=noise.theta, effort=effort
+    ),
+)

@@ -11,16 +11,21 @@ from takifugu._validation import Array
 from takifugu.channels.noise import Noise
 from takifugu.channels.rounded_draws import BITS, Shape
 from takifugu.divergences import (
-    Decision,
-    Effort,
+    Density,
+    LaplaceDensity,
     LogLaplace,
+    NormalDensity,
+    decide_hockey_stick,
     decide_odds_after_laplace,
+    decide_renyi_after_laplace,
     hockey_stick_after,
-    max_divergence,
     odds_after_laplace,
+    register,
+    renyi_after_laplace,
 )
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
+from takifugu.problems import HockeyStick, MaxDivergence, RenyiDivergence
 
 
 class Exponential(Shape):
@@ -55,7 +60,6 @@ class LaplaceNoise(Noise):
     symbol: ClassVar[str] = "b"
     size_is: ClassVar[str] = "scale"
     shape: ClassVar[Shape] = Exponential()
-    bounds_odds: ClassVar[bool] = True
     excess_kurtosis: ClassVar[float] = 3.0
 
     scale: float
@@ -87,15 +91,9 @@ class LaplaceNoise(Noise):
         """2b²."""
         return 2.0 * self.scale * self.scale
 
-    def loss(self, p: Mixture, q: Mixture, *, alpha: float) -> float:
-        """D∞ after the noise; finite orders are not known here, and D∞ bounds them."""
-        _require_odds(alpha)
-        return odds_after_laplace(p, q, scale=self.scale) if self.scale > 0 else max_divergence(p, q)
-
-    def decide(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
-        """Whether that is `epsilon` at most, in ball arithmetic."""
-        _require_odds(alpha)
-        return decide_odds_after_laplace(p, q, scale=self.scale, epsilon=epsilon, effort=effort)
+    def smoothed(self, law: Mixture) -> Density:
+        """See `Noise`."""
+        return LaplaceDensity(law, self.scale) if self.scale > 0 else NormalDensity(law)
 
     def density(self, law: Mixture, at: Array) -> Array:
         """See `Noise`."""
@@ -116,10 +114,6 @@ class LaplaceNoise(Noise):
         """The logarithm of a density after noise falls by 1/b a unit at most (proofs/laplace.md)."""
         return last * math.exp(-min(gap / self.scale, 700.0)) if self.scale > 0 else 0.0
 
-    def exceeds(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
-        """See `Noise`."""
-        return hockey_stick_after(p, q, epsilon=epsilon, scale=self.scale)
-
     @staticmethod
     def precision(size: float) -> tuple[int, int]:
         """1/b: releases of one answer with b₁, b₂, … are worth one with 1/b = Σ 1/bᵢ (proofs/laplace.md)."""
@@ -127,6 +121,27 @@ class LaplaceNoise(Noise):
         return down, up
 
 
-def _require_odds(alpha: float) -> None:
-    if not math.isinf(alpha):
-        raise InputError("Laplace noise is found and proved for bounded odds: ask for odds, and leave alpha out")
+register(
+    "laplace",
+    MaxDivergence,
+    lambda p, q, of, noise: odds_after_laplace(p, q, scale=noise.size),
+    lambda p, q, of, budget, noise, effort: decide_odds_after_laplace(
+        p, q, scale=noise.size, epsilon=budget, effort=effort
+    ),
+)
+register(
+    "laplace",
+    RenyiDivergence,
+    lambda p, q, of, noise: renyi_after_laplace(p, q, alpha=of.alpha, scale=noise.size),
+    lambda p, q, of, budget, noise, effort: decide_renyi_after_laplace(
+        p, q, alpha=of.alpha, epsilon=budget, scale=noise.size, effort=effort
+    ),
+)
+register(
+    "laplace",
+    HockeyStick,
+    lambda p, q, of, noise: hockey_stick_after(p, q, epsilon=of.epsilon, scale=noise.size),
+    lambda p, q, of, budget, noise, effort: decide_hockey_stick(
+        p, q, epsilon=of.epsilon, delta=budget, scale=noise.size, effort=effort
+    ),
+)

@@ -26,9 +26,11 @@ from takifugu.divergences import (
     finite_divergence,
     largest_ratio,
     outward,
+    register,
 )
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
+from takifugu.problems import Divergence, MaxDivergence, RenyiDivergence
 
 if TYPE_CHECKING:
     from takifugu.channels.finite_channel import FiniteChannel
@@ -424,10 +426,6 @@ class ListChannel(Plotted, Channel):
 
     # ---- what it loses
 
-    def loss(self, p: Finite, q: Finite, *, alpha: float) -> float:
-        """D_α of what is published under p from what is published under q, in float64."""
-        return float(finite_divergence(self.apply(p).probabilities, self.apply(q).probabilities, alpha=alpha))
-
     def enclosure(
         self, p: Finite, q: Finite, *, alpha: float, radius_p: float = 0.0, radius_q: float = 0.0
     ) -> Enclosure:
@@ -439,10 +437,6 @@ class ListChannel(Plotted, Channel):
         high = self.published(p).raised(radius_p, self.extremes)
         low = self.published(q).lowered(radius_q, self.extremes)
         return enclose(high, low, alpha=alpha)
-
-    def decide(self, p: Finite, q: Finite, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
-        """Whether the loss is `epsilon` at most, in rational numbers and balls."""
-        return decide_finite(self.published(p), self.published(q), alpha=alpha, epsilon=epsilon)
 
     def worst_odds(self, *laws: Finite) -> float:
         """The most that any published value changes the odds of one of these laws against another, rounded up.
@@ -461,16 +455,18 @@ class ListChannel(Plotted, Channel):
         exact = [arb.pos_inf() if ratio is None else fmpq(ratio.numerator, ratio.denominator) for ratio in ratios]
         return max(outward(ratio).upper for ratio in exact)
 
-    def local_loss(self, *, alpha: float) -> float:
+    def local_loss(self, of: Divergence) -> float:
         """See `Channel`: the largest ratio of two rows; of finite order λ of odds within e^λ, or αλ²/2 if that is less.
 
         M. Bun and T. Steinke, "Concentrated Differential Privacy" (2016), proposition 3.3.
         """
         odds = self.worst_odds()
         price = math.nextafter(math.log(odds), math.inf) if 1 < odds < math.inf else 0.0 if odds == 1 else math.inf
-        if math.isinf(alpha) or math.isinf(price):
+        if type(of) is MaxDivergence or math.isinf(price):
             return price
-        return min(price, 0.5 * alpha * price * price * (1 + 2.0**-48))
+        if type(of) is not RenyiDivergence:
+            return math.inf
+        return min(price, 0.5 * of.alpha * price * price * (1 + 2.0**-48))
 
     # ---- attacks
 
@@ -579,3 +575,20 @@ def _distinct(values: Any, *, name: str) -> tuple[Value, ...]:
     if len(set(map(key, found))) < len(found):
         raise InputError(f"{name} must be distinct: merge the rows or columns of a value that occurs twice")
     return found
+
+
+def _value(p: Finite, q: Finite, of: Divergence, channel: ListChannel) -> float:
+    first, second = channel.apply(p).probabilities, channel.apply(q).probabilities
+    return float(finite_divergence(first, second, alpha=getattr(of, "alpha", math.inf)))
+
+
+def _decide(
+    p: Finite, q: Finite, of: Divergence, budget: float, channel: ListChannel, effort: Effort | None
+) -> Decision:
+    """In rational numbers and balls."""
+    first, second = channel.published(p), channel.published(q)
+    return decide_finite(first, second, alpha=getattr(of, "alpha", math.inf), epsilon=budget)
+
+
+register("values", RenyiDivergence, _value, _decide)
+register("values", MaxDivergence, _value, _decide)

@@ -15,10 +15,25 @@ from takifugu._validation import Array
 from takifugu.channels.protocol import Channel, Publishes
 from takifugu.channels.rounded_draws import Shape, rounded
 from takifugu.channels.sampling import BitSource
-from takifugu.divergences import Decision, Effort
+from takifugu.divergences import (
+    Decision,
+    Density,
+    Effort,
+    decide,
+    decide_hockey_stick,
+    decide_odds_of_points,
+    divergence,
+    hockey_stick_after,
+    known,
+    max_divergence,
+    register,
+    required,
+)
 from takifugu.errors import CompositionError, InputError
-from takifugu.laws import Mixture, VectorMixture
+from takifugu.laws import Law, Mixture, VectorMixture
+from takifugu.problems import Divergence, HockeyStick, MaxDivergence, RenyiDivergence
 
+_BARE = ("bare",)  # where divergences of laws are registered that no noise was added to
 WHOLE = 2**128  # shares of a budget are counted in 2^-128 of it, rounded up
 
 
@@ -54,8 +69,6 @@ class Noise(Channel):
     """What its size is, in words."""
     shape: ClassVar[Shape]
     """The law of noise of size 1, for exact draws."""
-    bounds_odds: ClassVar[bool]
-    """Whether odds are bounded by some size of it."""
     excess_kurtosis: ClassVar[float]
     """Its fourth moment over the squared second, less 3: how far the spread of a few draws may be off."""
 
@@ -112,13 +125,22 @@ class Noise(Channel):
         self.require_law(law)
         return AfterNoise(law, self)
 
-    @abstractmethod
-    def loss(self, p: Mixture, q: Mixture, *, alpha: float) -> float:
-        """D_α between what is published for p and for q, in floats."""
+    def loss(self, p: Law, q: Law, of: Divergence) -> float:
+        """See `Channel`; without noise, of the laws themselves, infinite where nothing is known of them."""
+        if self.is_bare:
+            bare = known(_BARE, type(of))
+            return math.inf if bare is None else bare.value(p, q, of, self)
+        return super().loss(p, q, of)
+
+    def decide(self, p: Law, q: Law, of: Divergence, budget: float, *, effort: Effort | None = None) -> Decision:
+        """See `Channel`."""
+        if self.is_bare:
+            return required(_BARE, of, "numbers without noise").decide(p, q, of, budget, self, effort)
+        return super().decide(p, q, of, budget, effort=effort)
 
     @abstractmethod
-    def decide(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
-        """Whether that is `epsilon` at most, proved either way."""
+    def smoothed(self, law: Mixture) -> Density:
+        """The law after the noise, for a privacy curve."""
 
     @abstractmethod
     def density(self, law: Mixture, at: Array) -> Array:
@@ -131,10 +153,6 @@ class Noise(Channel):
     @abstractmethod
     def beyond(self, last: float, before: float, gap: float) -> float:
         """How many rows should at least lie beyond the last of equally spaced values, of these numbers of rows each."""
-
-    @abstractmethod
-    def exceeds(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
-        """∫ (p − e^ε q)₊ after the noise, in floats."""
 
     @staticmethod
     @abstractmethod
@@ -250,6 +268,25 @@ class Noise(Channel):
             size = math.nextafter(size, 0.0)
         return size
 
+
+register(
+    "bare",
+    RenyiDivergence,
+    lambda p, q, of, _: divergence(p, q, alpha=of.alpha, theta=0.0),
+    lambda p, q, of, budget, _, effort: decide(p, q, alpha=of.alpha, epsilon=budget, theta=0.0, effort=effort),
+)
+register(
+    "bare",
+    MaxDivergence,
+    lambda p, q, of, _: max_divergence(p, q),
+    lambda p, q, of, budget, _, effort: decide_odds_of_points(p, q, epsilon=budget),
+)
+register(
+    "bare",
+    HockeyStick,
+    lambda p, q, of, _: hockey_stick_after(p, q, epsilon=of.epsilon),
+    lambda p, q, of, budget, _, effort: decide_hockey_stick(p, q, epsilon=of.epsilon, delta=budget, effort=effort),
+)
 
 _BLOCK = 1 << 21  # densities of components at a time
 

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from takifugu import strict_json as form
 from takifugu._validation import Array
 from takifugu.channels.sampling import BitSource
-from takifugu.divergences import Decision, Effort
+from takifugu.divergences import Decision, Effort, known, required
 from takifugu.errors import CompositionError, InputError
 from takifugu.laws import Law, Space
+from takifugu.problems import Divergence
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -50,16 +51,24 @@ class Channel(ABC):
     def apply(self, law: Law) -> Law:
         """The law of what is published for an answer of this law; an error for a law of another kind."""
 
-    is_gaussian: ClassVar[bool] = False
-    """Whether it is Gaussian noise on a number, of which bounds and closed forms are known."""
+    @classmethod
+    def kinds(cls) -> tuple[str, ...]:
+        """The names under which divergences after it may be registered: its own, its bases', what it publishes."""
+        named = [one.__dict__["kind"] for one in cls.__mro__ if "kind" in one.__dict__]
+        return (*named, cls.publishes)
 
-    @abstractmethod
-    def loss(self, p: Law, q: Law, *, alpha: float) -> float:
-        """D_α between what is published for p and for q, in floats."""
+    @classmethod
+    def knows(cls, divergence: type[Divergence]) -> bool:
+        """Whether it is known how far laws are apart after such a channel."""
+        return known(cls.kinds(), divergence) is not None
 
-    @abstractmethod
-    def decide(self, p: Law, q: Law, *, alpha: float, epsilon: float, effort: Effort | None = None) -> Decision:
-        """Whether that loss is `epsilon` at most, proved either way."""
+    def loss(self, p: Law, q: Law, of: Divergence) -> float:
+        """How far apart what is published for p is from what is published for q, in floats."""
+        return required(self.kinds(), of, self.describe()).value(p, q, of, self)
+
+    def decide(self, p: Law, q: Law, of: Divergence, budget: float, *, effort: Effort | None = None) -> Decision:
+        """Whether that is `budget` at most, proved either way."""
+        return required(self.kinds(), of, self.describe()).decide(p, q, of, budget, self, effort)
 
     def require_law(self, law: Law) -> None:
         """Refuse a law that does not go through it: for calibrations that were read from a file or made elsewhere."""
@@ -103,8 +112,8 @@ class Channel(ABC):
             f"an answer that went through {self.describe()} is published once: two draws of it tell more than one"
         )
 
-    def local_loss(self, *, alpha: float) -> float:
-        """No less than the largest D_α between what is published for two true values, whoever has them.
+    def local_loss(self, of: Divergence) -> float:
+        """No less than the largest divergence between what is published for two true values, whoever has them.
 
         Infinite unless a kind knows better: two numbers may lie arbitrarily far apart.
         """

@@ -29,10 +29,12 @@ from takifugu.divergences import (
     is_definite,
     is_semidefinite,
     nearest_floats,
+    register,
     require_definite,
 )
 from takifugu.errors import CompositionError, InputError
 from takifugu.laws import VectorMixture, covariance_matrix
+from takifugu.problems import RenyiDivergence
 
 # Turning a covariance into independent axes by a matrix that multiplies without rounding.
 #
@@ -295,30 +297,7 @@ class GaussianVector(Channel):
         self.require_law(law)
         return law.with_noise(self.covariance)
 
-    def loss(self, p: VectorMixture, q: VectorMixture, *, alpha: float) -> float:
-        """D_α(p + N ‖ q + N): exact for Gaussians, for mixtures the bound of two couplings, which is never below it.
-
-        Infinite at α = ∞ unless the laws agree, since a bell's tails know no bound.
-        """
-        p, q = self._fitting(p), self._fitting(q)
-        if p == q:
-            return 0.0
-        if math.isinf(alpha):
-            return math.inf
-        if len(p) == len(q) == 1:
-            return gaussian_vector_divergence(
-                p.means[0] - q.means[0], p.covariances[0], q.covariances[0], alpha=alpha, covariance=self.covariance
-            )
-        return couple(p, q, alpha=alpha, covariance=self.covariance).bound
-
-    def decide(
-        self, p: VectorMixture, q: VectorMixture, *, alpha: float, epsilon: float, effort: Effort | None = None
-    ) -> Decision:
-        """Whether the loss is proved to be `epsilon` at most; for mixtures undecided where the bound is above it."""
-        prover = Prover(self.covariance, alpha=order(alpha), effort=effort)
-        return prover.decide(self._fitting(p), self._fitting(q), epsilon=budget(epsilon))
-
-    def _fitting(self, law: VectorMixture) -> VectorMixture:
+    def fitting(self, law: VectorMixture) -> VectorMixture:
         """The law without empty components, once it is about as many numbers as the noise."""
         if law.dimension != self.dimension:
             raise InputError(f"noise on {self.dimension} numbers does not fit a law about {law.dimension}")
@@ -502,3 +481,27 @@ def _inverse(covariance: Array) -> Any:
     exact = exact_matrix(covariance)
     require_definite("a covariance", exact)
     return exact.inv()
+
+
+def _value(p: VectorMixture, q: VectorMixture, of: RenyiDivergence, noise: GaussianVector) -> float:
+    """Exact for Gaussians; for mixtures the bound of two couplings, which is never below it."""
+    p, q = noise.fitting(p), noise.fitting(q)
+    if p == q:
+        return 0.0
+    if len(p) == len(q) == 1:
+        gap = p.means[0] - q.means[0]
+        return gaussian_vector_divergence(
+            gap, p.covariances[0], q.covariances[0], alpha=of.alpha, covariance=noise.covariance
+        )
+    return couple(p, q, alpha=of.alpha, covariance=noise.covariance).bound
+
+
+def _decide(
+    p: VectorMixture, q: VectorMixture, of: RenyiDivergence, limit: float, noise: GaussianVector, effort: Effort | None
+) -> Decision:
+    """For mixtures undecided where the bound is above the budget."""
+    prover = Prover(noise.covariance, alpha=order(of.alpha), effort=effort)
+    return prover.decide(noise.fitting(p), noise.fitting(q), epsilon=budget(limit))
+
+
+register("vector", RenyiDivergence, _value, _decide)

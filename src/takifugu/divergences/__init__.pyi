@@ -27,6 +27,7 @@ from takifugu.divergences.gaussians import RoughLosses as RoughLosses
 from takifugu.divergences.gaussians import upper_losses as upper_losses
 from takifugu.divergences.laplace_odds import LogLaplace as LogLaplace
 from takifugu.divergences.laplace_odds import decide_odds_after_laplace as decide_odds_after_laplace
+from takifugu.divergences.laplace_odds import decide_odds_of_points as decide_odds_of_points
 from takifugu.divergences.laplace_odds import odds_after_laplace as odds_after_laplace
 from takifugu.divergences.laplace_renyi import decide_renyi_after_laplace as decide_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import enclose_renyi_after_laplace as enclose_renyi_after_laplace
@@ -43,10 +44,17 @@ from takifugu.divergences.numerics.balls import working_precision as working_pre
 from takifugu.divergences.numerics.grids import Components as Components
 from takifugu.divergences.numerics.grids import losses_and_doubts as losses_and_doubts
 from takifugu.divergences.numerics.grids import rough_losses as rough_losses
+from takifugu.divergences.privacy_profile import Density as Density
+from takifugu.divergences.privacy_profile import LaplaceDensity as LaplaceDensity
+from takifugu.divergences.privacy_profile import NormalDensity as NormalDensity
 from takifugu.divergences.privacy_profile import PrivacyCurve as PrivacyCurve
 from takifugu.divergences.privacy_profile import decide_hockey_stick as decide_hockey_stick
 from takifugu.divergences.privacy_profile import enclose_hockey_stick as enclose_hockey_stick
 from takifugu.divergences.privacy_profile import hockey_stick_after as hockey_stick_after
+from takifugu.divergences.registry import known as known
+from takifugu.divergences.registry import register as register
+from takifugu.divergences.registry import registered as registered
+from takifugu.divergences.registry import required as required
 from takifugu.divergences.vectors import component_divergences as component_divergences
 from takifugu.divergences.vectors import couple as couple
 from takifugu.divergences.vectors import couple_by as couple_by

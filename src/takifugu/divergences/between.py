@@ -7,21 +7,27 @@ from typing import Any, Protocol
 
 from takifugu import _validation as check
 from takifugu.divergences.discrete import order_or_odds
-from takifugu.divergences.laplace_odds import odds_after_laplace
-from takifugu.divergences.laplace_renyi import renyi_after_laplace
 from takifugu.divergences.mixtures import divergence, point_divergence
-from takifugu.divergences.privacy_profile import Points, PrivacyCurve, density_of, hockey_stick_after
+from takifugu.divergences.privacy_profile import Density, NormalDensity, Points, PrivacyCurve, hockey_stick_after
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Finite, Mixture, VectorMixture, key
+from takifugu.problems import Divergence, HockeyStick, MaxDivergence, RenyiDivergence
 
 _Law = Mixture | Finite | VectorMixture
 
 
 class _Noise(Protocol):
-    """What is added to a number before it is published: `GaussianNoise` or `LaplaceNoise`."""
+    """What is added to a number before it is published: `GaussianNoise`, `LaplaceNoise` or another package's."""
 
     @property
-    def kind(self) -> str: ...
+    def is_bare(self) -> bool: ...
+
+    @classmethod
+    def knows(cls, divergence: type[Divergence]) -> bool: ...
+
+    def loss(self, p: Any, q: Any, of: Divergence) -> float: ...
+
+    def smoothed(self, law: Mixture) -> Density: ...
 
 
 def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, noise: _Noise | None = None) -> float:
@@ -50,13 +56,11 @@ def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, nois
     >>> round(renyi_divergence(Finite(["a", "b"], [1, 3]), Finite(["a", "b"], [1, 1]), alpha=float("inf")), 9)
     0.405465108
     """
-    scale = 0.0
-    if noise is not None:
-        if check.noise(theta) != 0:
-            raise InputError("theta and noise are two names of one thing: give one of them")
-        theta, scale = _sizes(noise)
+    if noise is not None and check.noise(theta) != 0:
+        raise InputError("theta and noise are two names of one thing: give one of them")
     _require_laws(p, q)
-    if not isinstance(p, Mixture) and (scale or check.noise(theta) != 0):
+    added = _added(noise)
+    if not isinstance(p, Mixture) and (added is not None or check.noise(theta) != 0):
         raise InputError(
             f"noise is for numbers on the line, and these laws are of the kind {type(p).__name__}: leave it out"
         )
@@ -67,8 +71,8 @@ def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, nois
 
         return vector_divergence(p, q, alpha=check.order(alpha))
     if isinstance(p, Mixture) and isinstance(q, Mixture):
-        if scale:
-            return renyi_after_laplace(p, q, alpha=check.order(alpha), scale=scale)
+        if added is not None:
+            return added.loss(p, q, RenyiDivergence(check.order(alpha)))
         return divergence(p, q, alpha=check.order(alpha), theta=check.noise(theta))
     raise _not_alike(p, q)
 
@@ -91,20 +95,21 @@ def max_divergence(p: _Law, q: _Law, *, noise: _Noise | None = None) -> float:
     0.5
     """
     _require_laws(p, q)
-    theta, scale = _sizes(noise)
+    added = _added(noise)
     if isinstance(p, Finite) and isinstance(q, Finite):
-        _require_none(noise, p)
+        _require_none(added, p)
         return _finite(p, q, math.inf)
     if not (isinstance(p, Mixture) and isinstance(q, Mixture)):
         raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the largest odds are not known")
     p, q = p.simplified(), q.simplified()
     if p == q:
         return 0.0
-    if scale:
-        return odds_after_laplace(p, q, scale=scale)
-    if not theta and p.is_discrete and q.is_discrete:
+    if added is not None and added.knows(MaxDivergence):
+        return added.loss(p, q, MaxDivergence())
+    theta = 0.0 if added is None else float(getattr(added, "theta", math.nan))  # a normal after Gaussian noise is one
+    if added is None and p.is_discrete and q.is_discrete:
         return point_divergence(_masses(p), _masses(q), alpha=math.inf)
-    if len(p) == len(q) == 1 and not p.is_discrete | q.is_discrete:
+    if len(p) == len(q) == 1 and not p.is_discrete | q.is_discrete and not math.isnan(theta):
         return _of_normals(p, q, theta)
     return math.inf
 
@@ -128,14 +133,14 @@ def hockey_stick(p: _Law, q: _Law, *, epsilon: float, noise: _Noise | None = Non
     """
     _require_laws(p, q)
     number = check.real("epsilon", epsilon, "a finite number")
-    theta, scale = _sizes(noise)
+    added = _added(noise)
     if isinstance(p, Finite) and isinstance(q, Finite):
-        _require_none(noise, p)
+        _require_none(added, p)
         first, second = _shares(p), _shares(q)
         factor = math.exp(number)
         return math.fsum(max(0.0, mass - factor * second.get(value, 0.0)) for value, mass in first.items())
     if isinstance(p, Mixture) and isinstance(q, Mixture):
-        return hockey_stick_after(p, q, epsilon=number, theta=theta, scale=scale)
+        return hockey_stick_after(p, q, epsilon=number) if added is None else added.loss(p, q, HockeyStick(number))
     raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the hockey stick is not known")
 
 
@@ -156,13 +161,13 @@ def privacy_curve(p: _Law, q: _Law, *, noise: _Noise | None = None) -> PrivacyCu
     (2.718281828, 0.69673467)
     """
     _require_laws(p, q)
-    theta, scale = _sizes(noise)
+    added = _added(noise)
     orders = partial(_of_order, p, q, noise), partial(_of_order, q, p, noise)
     if isinstance(p, Finite) and isinstance(q, Finite):
-        _require_none(noise, p)
+        _require_none(added, p)
         return PrivacyCurve(Points(_shares(p)), Points(_shares(q)), orders)
     if isinstance(p, Mixture) and isinstance(q, Mixture):
-        first, second = (density_of(law, theta=theta, scale=scale) for law in (p, q))
+        first, second = (NormalDensity(law) if added is None else added.smoothed(law) for law in (p, q))
         return PrivacyCurve(first, second, orders)
     raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the privacy curve is not known")
 
@@ -174,16 +179,11 @@ def _of_order(p: _Law, q: _Law, noise: _Noise | None, alpha: float) -> float:
     return renyi_divergence(p, q, alpha=alpha, noise=noise)
 
 
-def _sizes(noise: _Noise | None) -> tuple[float, float]:
-    """The standard deviation of Gaussian noise and the scale of Laplace noise; what is neither is refused by name."""
-    if noise is None:
-        return 0.0, 0.0
-    sizes = {"gaussian": ("theta", 0), "laplace": ("scale", 1)}
-    if getattr(noise, "kind", None) not in sizes:
+def _added(noise: _Noise | None) -> _Noise | None:
+    """The noise, if there is any; what is none is refused by name."""
+    if noise is not None and not hasattr(noise, "smoothed"):
         raise InputError(f"noise must be GaussianNoise(theta) or LaplaceNoise(scale), got {type(noise).__name__}")
-    name, place = sizes[noise.kind]
-    size = float(getattr(noise, name))
-    return (size, 0.0) if place == 0 else (0.0, size)
+    return None if noise is None or noise.is_bare else noise
 
 
 def _of_normals(p: Mixture, q: Mixture, theta: float) -> float:

@@ -198,6 +198,35 @@ def decide_odds_after_laplace(
         return Decision(None, UNKNOWN, f"undecided: {stopped}")
 
 
+def decide_odds_of_points(p: Mixture, q: Mixture, *, epsilon: float) -> Decision:
+    """Whether the largest log-ratio of two laws on points is `epsilon` at most, without any noise.
+
+    >>> decide_odds_of_points(Mixture.empirical([0, 1, 1]), Mixture.empirical([0, 0, 1]), epsilon=0.6).holds
+    False
+    """
+    from flint import arb
+
+    first, second = (ExactMixture.after_noise(law, 0.0) for law in (p, q))
+    limit = budget(epsilon)
+    if first == second:
+        return Decision(True, Enclosure(0.0, 0.0), "proved: the laws are the same")
+    if first.bells or second.bells:
+        return Decision(None, UNKNOWN, "undecided: of normals without noise no bound on the odds is known")
+    if not first.atoms.keys() <= second.atoms.keys():
+        return Decision(False, Enclosure(math.inf, math.inf), "refuted: a point of the first law is none of the second")
+    with working_precision(_BITS):
+        largest = max(weight / second.atoms[point] for point, weight in first.atoms.items())
+        found = outward(arb(largest).log())
+        if arb(largest) > arb(limit).exp():
+            return _refuted(arb(largest), limit)
+        if arb(largest) <= arb(limit).exp():
+            upper = min(limit, found.upper)
+            return Decision(
+                True, Enclosure(max(0.0, found.lower), upper), f"proved: the log-ratio is at most {upper!r}"
+            )
+    return Decision(None, found, "undecided: the ratio at a point is too close to the budget")
+
+
 class ExactLaplace:
     """A mixture after Laplace noise, its numbers taken as exact: A and B as balls, times 2b."""
 

@@ -165,25 +165,30 @@ def _attempt(
     try:
         for goal in _GOALS:
             with working_precision(goal):
-                found = meet(found, _enclosed(p, q, of_order, scale, goal, spent))
+                ball = _ball(p, q, of_order, scale, goal, spent)
+                found = meet(found, meet(outward(ball), Enclosure(0.0, math.inf)))
+                # The ball itself is compared: a search ends closer to the budget than two floats lie apart.
+                within = limit is not None and ball <= fraction(limit)
+                above = limit is not None and ball > fraction(limit)
             if limit is None and found.width <= _NARROW * max(found.lower, _NARROW):
                 break
-            if limit is not None and found.upper <= limit:
-                return Decision(True, found, f"proved: D is at most {found.upper!r}, within {limit!r}")
-            if limit is not None and found.lower > limit:
+            if limit is not None and within:
+                held = Enclosure(found.lower, min(found.upper, limit))
+                return Decision(True, held, f"proved: D is at most {held.upper!r}, within {limit!r}")
+            if limit is not None and above:
                 return Decision(False, found, f"refuted: D is at least {found.lower!r}, above {limit!r}")
     except UndecidableError as stopped:
         return Decision(None, found, f"undecided: {stopped}")
     return Decision(None, found, f"undecided: D lies in [{found.lower!r}, {found.upper!r}]")
 
 
-def _enclosed(p: Mixture, q: Mixture, alpha: float, scale: float, goal: int, effort: Effort) -> Enclosure:
+def _ball(p: Mixture, q: Mixture, alpha: float, scale: float, goal: int, effort: Effort) -> Any:
     """(ln ∫ p^α q^(1−α)) / (α − 1) as a ball."""
     from flint import arb
 
     first, second = ExactLaplace(p, scale, effort), ExactLaplace(q, scale, effort)
     if first.law == second.law:
-        return Enclosure(0.0, 0.0)
+        return arb(0)
     powers = arb(fraction(alpha)), arb(1 - fraction(alpha))
     cuts = sorted({*first.breaks, *second.breaks})
     total = arb(0)
@@ -194,10 +199,7 @@ def _enclosed(p: Mixture, q: Mixture, alpha: float, scale: float, goal: int, eff
     for a, c in pairwise(cuts):
         total += _stretch(first, second, powers, (a, c), goal)
     total *= arb(first.u) / 2
-    if not total > 0:
-        return UNKNOWN
-    found = total.log() / (powers[0] - 1)
-    return meet(outward(found), Enclosure(0.0, math.inf))
+    return total.log() / (powers[0] - 1)  # of what may be 0 no number, which no comparison holds for
 
 
 def _tail(p: ExactLaplace, q: ExactLaplace, powers: Any, start: Any, sign: int, goal: int) -> tuple[Any, Any]:
@@ -234,11 +236,20 @@ def _stretch(p: ExactLaplace, q: ExactLaplace, powers: Any, ends: tuple[Any, Any
     a, c = ends
     mine, other = p.between(a, c), q.between(a, c)
 
+    stopped: list[UndecidableError] = []
+
     def integrand(y: Any, is_analytic: bool) -> Any:
-        above, below = mine(y).log(analytic=is_analytic), other(y).log(analytic=is_analytic)
+        # An error must not pass through compiled code: it is kept, and nothing is known of the integrand meanwhile.
+        try:
+            above, below = mine(y).log(analytic=is_analytic), other(y).log(analytic=is_analytic)
+        except UndecidableError as error:
+            stopped.append(error)
+            return acb(arb.nan())
         return (powers[0] * above + powers[1] * below).exp()
 
     found = acb.integral(
         integrand, acb(arb(a)), acb(arb(c)), rel_tol=arb(2) ** -goal, abs_tol=0, eval_limit=_EVALUATIONS
     )
+    if stopped:
+        raise stopped[0]
     return found.real

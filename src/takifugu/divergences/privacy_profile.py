@@ -14,7 +14,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count, pairwise
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -52,6 +52,11 @@ class Smoothed(ABC):
     @abstractmethod
     def density(self, a: Any, c: Any) -> tuple[Any, Any]:
         """The least and the largest density on a cell."""
+
+    def excess(self, other: Self, factor: Any, a: Any, c: Any) -> tuple[Any, Any]:
+        """No more than the least, and no less than the largest difference to `factor` times the other on a cell."""
+        (low, high), (other_low, other_high) = self.density(a, c), other.density(a, c)
+        return low - factor * other_high, high - factor * other_low
 
     @abstractmethod
     def mass(self, a: Any, c: Any) -> Any:
@@ -150,6 +155,39 @@ class LaplaceSmoothed(Smoothed):
         change = (arb(u * (c - a)) / 2).exp()
         return middle / change, middle * change
 
+    def excess(self, other: Self, factor: Any, a: Any, c: Any) -> tuple[Any, Any]:
+        """See `Smoothed`: what lies beyond the cell reaches into it as two exponentials, and little lies inside.
+
+        In a tail where one law is all but `factor` times the other, as of normals of one width, no density by itself
+        would tell which is larger on any cell worth having.
+        """
+        from flint import arb
+
+        mine, others = self._reaching(a, c), other._reaching(a, c)
+        falls, rises, fade = (
+            mine[0] - factor * others[0],
+            mine[1] - factor * others[1],
+            arb(self._exact.u * (a - c)).exp(),
+        )
+        ends = falls + rises * fade, falls * fade + rises
+        low, high = (f(end.lower() if f is min else end.upper() for end in ends) for f in (min, max))
+        if falls > 0 and rises > 0:  # a sum of two convex functions
+            low = fade * (falls + rises)
+        elif falls < 0 and rises < 0:
+            high = fade * (falls + rises)
+        elif falls.contains(0) or rises.contains(0):  # neither is known to be monotone: each by itself
+            parts = [(one, one * fade) for one in (falls, rises)]
+            low = sum((min(x.lower(), y.lower()) for x, y in parts), arb(0))
+            high = sum((max(x.upper(), y.upper()) for x, y in parts), arb(0))
+        inside, others_inside = self._exact.mass(a, c), other._exact.mass(a, c)
+        half = arb(self._exact.u) / 2
+        return (low - factor * others_inside) * half, (high + inside) * half
+
+    def _reaching(self, a: Any, c: Any) -> tuple[Any, Any]:
+        """2b times the density at the left end of what lies up to it, and at the right end of what lies from it on."""
+        at = self._exact.law.atoms.get(c)
+        return self._exact.parts(a)[0], self._exact.parts(c)[1] + (0 if at is None else at)
+
     def mass(self, a: Any, c: Any) -> Any:
         """The law's own mass, and what noise carries over either end."""
         from flint import arb
@@ -238,15 +276,14 @@ def _enclosed(p: Any, q: Any, epsilon: float, delta: float | None) -> Enclosure:
 
     def put(a: Any, c: Any) -> None:
         nonlocal lower, upper, doubt
-        low_p, high_p = p.density(a, c)
-        low_q, high_q = q.density(a, c)
-        if high_p <= factor * low_q:
+        low, high = p.excess(q, factor, a, c)
+        if high <= 0:
             return
-        if low_p >= factor * high_q:
+        if low >= 0:
             part = p.mass(a, c) - factor * q.mass(a, c)
             lower, upper = lower + part, upper + part
             return
-        most = (high_p - factor * low_q).upper() * arb(c - a)
+        most = high.upper() * arb(c - a)
         doubt += most
         heappush(order, (-float(outward(arb(most.upper())).upper), next(tie), a, c, most))
 
@@ -597,11 +634,6 @@ class LaplaceDensity:
         return self._logs.mass(a, c)
 
 
-def density_of(law: Mixture, *, theta: float = 0.0, scale: float = 0.0) -> Density:
-    """The law after one of the two noises, or as it is."""
-    return LaplaceDensity(law, scale) if scale else NormalDensity(law, theta)
-
-
 def _around(means: Array, stds: Array, reach: float) -> Array:
     """A grid along each component, as far as so many of its widths."""
     steps = np.linspace(-reach, reach, int(2 * reach * _STEPS) + 1)
@@ -616,7 +648,7 @@ def hockey_stick_after(p: Mixture, q: Mixture, *, epsilon: float, theta: float =
     """
     if p.simplified() == q.simplified():
         return max(0.0, -math.expm1(epsilon))
-    first, second = (density_of(law, theta=theta, scale=scale) for law in (p, q))
+    first, second = (LaplaceDensity(law, scale) if scale else NormalDensity(law, theta) for law in (p, q))
     return PrivacyCurve(first, second).delta(epsilon)
 
 

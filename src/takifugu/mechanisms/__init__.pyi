@@ -25,10 +25,9 @@ from takifugu.mechanisms.evidence import Shared as Shared
 from takifugu.mechanisms.evidence import confident as confident
 from takifugu.mechanisms.least_noise import Exact as Exact
 from takifugu.mechanisms.least_noise import Laplace as Laplace
-from takifugu.mechanisms.least_noise import is_enough as is_enough
-from takifugu.mechanisms.least_noise import is_enough_everywhere as is_enough_everywhere
+from takifugu.mechanisms.least_noise import keeps as keeps
+from takifugu.mechanisms.least_noise import least_noise_for as least_noise_for
 from takifugu.mechanisms.least_noise import least_size as least_size
-from takifugu.mechanisms.least_noise import proved_noise as proved_noise
 from takifugu.mechanisms.optimal.finite_problem import column_loss as column_loss
 from takifugu.mechanisms.optimal.finite_problem import table_of as table_of
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES as MOST_VALUES
@@ -43,5 +42,7 @@ from takifugu.mechanisms.sequential import Later as Later
 from takifugu.mechanisms.shaped import Shaped as Shaped
 from takifugu.mechanisms.shaped import is_proved as is_proved
 from takifugu.mechanisms.transport import WassersteinApprox as WassersteinApprox
+from takifugu.mechanisms.worst_case import Closest as Closest
 from takifugu.mechanisms.worst_case import Losses as Losses
+from takifugu.mechanisms.worst_case import closest as closest
 from takifugu.mechanisms.worst_case import worst as worst

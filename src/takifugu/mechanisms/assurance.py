@@ -21,7 +21,7 @@ from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Band, Bounds, Lattice, Value, level_a_side, number
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import posterior
-from takifugu.mechanisms.least_noise import least_variance
+from takifugu.mechanisms.inversion import least_variance
 from takifugu.mechanisms.optimal.bounded import EveryLaw, bounded
 from takifugu.mechanisms.optimal.finite_problem import has_inputs, table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
@@ -259,7 +259,7 @@ class ProvedBand:
             ).is_kept(channel.as_list().as_table().counts)
         if channel.publishes == "values":
             return Optimal(keep=None, radius=tuple(radii(problem, self.level))).is_kept(problem, asked, channel)
-        if not channel.is_gaussian:
+        if channel.kind != GaussianNoise.kind:
             return False
         theta = channel.as_noise().size
         lattice, counts = _lattice(problem), _counts(problem)
@@ -278,7 +278,7 @@ def assured(
     level = real("confidence", level, "a number between 0.5 and 1, such as 0.95")
     if not 0.5 <= level < 1:
         raise InputError(f"confidence must be a number from 0.5 to below 1, such as 0.95; got {level!r}")
-    if found.channel.is_gaussian:
+    if found.channel.kind == GaussianNoise.kind:
         least = found.channel.as_noise().size
         noise = band_noise(
             _lattice(problem), _counts(problem), problem.pairs, alpha=asked.alpha, epsilon=asked.epsilon, level=level

@@ -90,7 +90,6 @@ class Found(NamedTuple):
     lower_bound: float | None = None  # no channel errs less, where that was proved
     optimality: Optimality | None = None  # what proves it
     options: dict[str, Any] | None = None  # the options in force, where the search changed them
-    close: tuple[Place, ...] = ()  # further places that no bound clears: known to be within the budget by floats alone
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Mechanism(ABC):
     summary: ClassVar[str]
 
     divergences: ClassVar[tuple[type[Divergence], ...]] = (RenyiDivergence, MaxDivergence)
-    """What it can keep: one Rényi divergence of any order, with odds beside it or not."""
+    """What it can keep, each once: one Rényi divergence of any order, with odds beside it or not."""
 
     space: ClassVar[Space] = "number"
     """What the channels publish of which it knows what they keep and cost."""
@@ -224,16 +223,11 @@ class Additive(Mechanism):
         needed = self.needed(problem, alpha=asked.alpha, epsilon=asked.epsilon)
         if needed.place is not None and math.isinf(needed.variance):
             pair = problem.words(needed.place)
-            if self.name == "exact":
-                raise NoAnswerError(
-                    f"no noise within the range of numbers here keeps epsilon = {asked.epsilon:g} for {pair}: ask for "
-                    f"a larger epsilon or a lower alpha, or give the values in a larger unit"
-                )
             raise NoAnswerError(
                 f"no finite noise satisfies {self.name!r} for {pair}: its bound is infinite whatever the noise. Use "
                 f"'exact', which always has an answer"
             )
-        return Found(GaussianNoise(root_above(needed.variance)), needed.place, close=needed.close)
+        return Found(GaussianNoise(root_above(needed.variance)), needed.place)
 
     def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve | None:
         """Noise against budget for a picture, cheaply; None where that would take too long."""

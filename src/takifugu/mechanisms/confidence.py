@@ -19,7 +19,8 @@ from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Mixture, VectorMixture
 from takifugu.mechanisms.base import root_above
 from takifugu.mechanisms.draws import APART, Counted, LatticeDraws, draws_needed, lattice_draws
-from takifugu.mechanisms.least_noise import Exact, least_variance
+from takifugu.mechanisms.inversion import least_variance
+from takifugu.mechanisms.least_noise import Exact
 from takifugu.mechanisms.shaped import Shaped
 from takifugu.problems import MEAN_OF, OF_GROUPS, Answer, Belief, Guarantee, Pairs, Problem, Secret
 
@@ -66,12 +67,12 @@ def confident_noise(
     """The least θ at which the centre and all draws lose at most ε, for every pair both ways and every belief."""
     draws, seed = draws_needed(confidence), integer("seed", seed, least=0)
     drawn = lattice_draws(beliefs, pairs, draws, seed)
-    alone, centre = least_noise(points, drawn.centre, alpha=alpha, epsilon=epsilon)
-    theta, place = least_noise(points, drawn, alpha=alpha, epsilon=epsilon, floor=alone)
+    alone, centre = least_noise_of_draws(points, drawn.centre, alpha=alpha, epsilon=epsilon)
+    theta, place = least_noise_of_draws(points, drawn, alpha=alpha, epsilon=epsilon, floor=alone)
     return Confident(theta, alone, float(confidence), draws, seed, place or centre)
 
 
-def least_noise(
+def least_noise_of_draws(
     points: npt.ArrayLike, drawn: LatticeDraws, *, alpha: float, epsilon: float, floor: float = 0.0
 ) -> tuple[float, Place | None]:
     """The least θ, `floor` or more, at which every place of these draws loses at most ε; and which place binds."""

@@ -4,7 +4,8 @@ What is said here is evidence, not proof (proofs/population.md): with N draws th
 cᴺ ≤ 1 − c, one may say with confidence c that at least a share c of the posterior is within the promise.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -12,7 +13,8 @@ import numpy as np
 
 from takifugu._validation import integer
 from takifugu.channels import Channel, GaussianNoise
-from takifugu.errors import InputError, MechanismError
+from takifugu.errors import CalibrationError, InputError, MechanismError
+from takifugu.laws import Mixture
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.canonical import in_order, put_back, radius_put_back, rule_in_order
 from takifugu.mechanisms.cone_margin import has_cones
@@ -20,7 +22,7 @@ from takifugu.mechanisms.confidence import (
     confident_noise_of_normals,
     confident_vector_noise,
     has_posterior,
-    least_noise,
+    least_noise_of_draws,
     looked_at,
     no_model_draws,
     normal_draws,
@@ -36,6 +38,7 @@ from takifugu.mechanisms.draws import (
     points_of,
     posterior,
 )
+from takifugu.mechanisms.least_noise import least_size_between
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.lower_bound import to_state
 from takifugu.mechanisms.optimal.mechanism import Optimal
@@ -52,7 +55,7 @@ from takifugu.mechanisms.posterior_margin import (
     withstands_draws,
 )
 from takifugu.mechanisms.shaped import Shaped
-from takifugu.problems import MEAN_BY, OF_GROUPS, Guarantee, Problem
+from takifugu.problems import MEAN_BY, OF_GROUPS, Guarantee, Problem, RenyiDivergence
 
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _BOTH = 128  # values, up to which a radius is tried beside cones: where rows are few it may cost less
@@ -91,22 +94,18 @@ class Confidence:
             return withstands_draws(problem, channel.as_list(), asked, draws=self.draws, seed=self.seed)
         if channel.publishes == "vector" and has_posterior(problem):
             return withstands_vectors(problem, channel.as_vector(), asked, draws=self.draws, seed=self.seed)
-        if not channel.is_gaussian:
+        if channel.publishes != "number":
             raise InputError(f"draws are not known for a {type(channel).__name__}")
-        if _is_of_normals(problem):
-            return self._holds_for_normals(problem, channel, asked)
+        if _is_of_normals(problem) or not _is_on_grids(channel, asked):
+            return all(
+                channel.loss(p, q, part.divergence) <= part.budget * (1 + _ROOM)
+                for p, q in drawn_laws(problem, self.draws, self.seed)
+                for part in asked.parts
+            )
         theta = channel.as_noise().size
         drawn = lattice_draws(posterior(problem), problem.pairs, self.draws, self.seed)
         losses = looked_at(points_of(problem), drawn, alpha=asked.alpha, epsilon=asked.epsilon, theta=theta)
         return bool((losses <= asked.epsilon * (1 + 1e-6)).all())
-
-    def _holds_for_normals(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:
-        return all(
-            channel.loss(drawn[a][k], drawn[b][k], alpha=asked.alpha) <= asked.epsilon * (1 + _ROOM)
-            for drawn in normal_draws(problem.beliefs, problem.pairs, self.draws, self.seed)
-            for k in range(self.draws)
-            for a, b in problem.pairs.directed()
-        )
 
 
 @dataclass
@@ -139,6 +138,25 @@ class Shared:
         self._needed.append((asked.alpha, asked.epsilon, theta))
 
 
+def _is_on_grids(channel: Channel, asked: Guarantee) -> bool:
+    """Whether the draws of a lattice are looked at all at once: through Gaussian noise, at one order."""
+    of = asked.parts[0].divergence
+    return channel.kind == GaussianNoise.kind and len(asked.parts) == 1 and type(of) is RenyiDivergence
+
+
+def drawn_laws(problem: Problem, draws: int, seed: int) -> Iterator[tuple[Mixture, Mixture]]:
+    """Every pair of laws, both ways, under every draw and belief; on a lattice as they are, too."""
+    if _is_of_normals(problem):
+        for drawn in normal_draws(problem.beliefs, problem.pairs, draws, seed):
+            for a, b in problem.pairs.directed():
+                yield from zip(drawn[a], drawn[b], strict=True)
+        return
+    points, found = points_of(problem), lattice_draws(posterior(problem), problem.pairs, draws, seed)
+    laws = [Mixture.empirical(points, law) for law in found.laws]
+    for first, second in zip(found.first, found.second, strict=True):
+        yield laws[first], laws[second]
+
+
 def _is_of_normals(problem: Problem) -> bool:
     """Whether the answer is one number about a group, whose posterior is that of a normal's parameters."""
     answer = problem.answer
@@ -167,7 +185,7 @@ def confident(
     chance so much more rarely that the confidence holds for the one that is chosen.
     """
     seed = integer("seed", seed, least=0)
-    if found.channel.is_gaussian:
+    if found.channel.publishes == "number" and _is_on_grids(found.channel, asked):
         least = found.channel.as_noise().size
         judged: dict[str, Any] = {"level": level, "seed": seed, "halvings": halvings}
         theta = _confident_noise(problem, asked, floor=least, shared=shared or Shared(), **judged)
@@ -179,10 +197,16 @@ def confident(
         noise = confident_vector_noise(rule, problem, asked, draws=draws, seed=seed, found=found.channel.as_vector())
         return Found(noise), Confidence(level, draws, seed, without)
     if found.channel.publishes == "number":
-        raise MechanismError(
-            f"confidence is not known for {found.channel.as_noise().name} noise: leave it out, or publish from a list "
-            f"(Row), whose channel bounds the odds for the population too"
-        )
+        draws = draws_needed(level, halvings=halvings)
+        added = found.channel.as_noise()
+        size = added.size
+        for p, q in drawn_laws(problem, draws, seed):
+            for part in asked.parts:
+                size = least_size_between(p, q, part, type(added), size)
+        if math.isinf(size):
+            raise CalibrationError("no finite noise is enough for every draw: a secret rests on too few rows")
+        place = found.place if size == added.size else None
+        return Found(added.of_size(size), place), Confidence(level, draws, seed, without)
     if problem.answer is not None and problem.answer.query == MEAN_BY:
         raise MechanismError(
             "confidence is not for one mean for each group, whose means rest on rows of their own: leave it out, or "
@@ -292,6 +316,7 @@ def _confident_noise(
         ).theta
     else:
         drawn = shared.draws(problem, level, seed, halvings)
-        found, _ = least_noise(points_of(problem), drawn, alpha=asked.alpha, epsilon=asked.epsilon, floor=floor)
+        points = points_of(problem)
+        found, _ = least_noise_of_draws(points, drawn, alpha=asked.alpha, epsilon=asked.epsilon, floor=floor)
     shared.remember(asked, found)
     return found

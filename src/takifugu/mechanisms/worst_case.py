@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.channels import Channel
+from takifugu.channels import Channel, GaussianNoise
 from takifugu.divergences import Components, RoughLosses, divergence, finite_divergence, rough_losses, upper_losses
 from takifugu.laws import Mixture
 from takifugu.mechanisms.base import Additive, Binding
-from takifugu.problems import Indices, Pair, Pairs, Place, Problem
+from takifugu.problems import Divergence, Guarantee, Indices, MaxDivergence, Pair, Pairs, Part, Place, Problem
 
 # One pass over many pairs: a cheap bound dismisses most of them, the exact search serves the few that are left.
 #
@@ -445,11 +445,26 @@ class Worst(NamedTuple):
     loss: float
 
 
-def worst(problem: Problem, channel: Channel, *, alpha: float) -> Worst:
+class Closest(NamedTuple):
+    """The place and the part of a guarantee that are closest to the limit, and the loss there."""
+
+    place: Place
+    part: Part
+    loss: float
+
+
+def closest(problem: Problem, channel: Channel, asked: Guarantee) -> Closest:
+    """Where the loss is the largest share of its budget, of all beliefs, pairs and parts of a guarantee."""
+    worsts = [(part, worst(problem, channel, part.divergence)) for part in asked.parts]
+    found = [Closest(here.place, part, here.loss) for part, here in worsts]
+    return max(found, key=lambda one: one.loss / one.part.budget)
+
+
+def worst(problem: Problem, channel: Channel, of: Divergence) -> Worst:
     """The place with the largest loss of all beliefs and pairs, and that loss."""
     best = Worst(next(problem.places()), -1.0)
-    for place in _candidates(problem, channel, alpha):
-        loss = channel.loss(*problem.ends(place), alpha=alpha)
+    for place in _candidates(problem, channel, of):
+        loss = channel.loss(*problem.ends(place), of)
         if math.isinf(loss):
             return Worst(place, loss)
         if loss > best.loss:
@@ -457,19 +472,21 @@ def worst(problem: Problem, channel: Channel, *, alpha: float) -> Worst:
     return best
 
 
-def _candidates(problem: Problem, channel: Channel, alpha: float) -> Iterator[Place]:
+def _candidates(problem: Problem, channel: Channel, of: Divergence) -> Iterator[Place]:
     """The places that may have the largest loss: all where they are few, else those a cheap bound leaves."""
-    if problem.size > _FEW_PLACES and channel.publishes == "values":
-        for belief in range(len(problem.beliefs)):
-            yield _largest_on_list(problem, channel.as_list(), alpha, belief)
-        return
-    if problem.size <= _FEW_PLACES or not channel.is_gaussian:
-        yield from problem.places()
-        return
-    for belief in range(len(problem.beliefs)):
-        laws = [law.simplified() for law in problem.laws(belief)]
-        for i, j in _largest_of(laws, problem.pairs, alpha, channel.as_noise().size):
-            yield Place(belief, i, j)
+    alpha = math.inf if type(of) is MaxDivergence else getattr(of, "alpha", None)
+    if problem.size > _FEW_PLACES and alpha is not None:
+        if channel.publishes == "values":
+            for belief in range(len(problem.beliefs)):
+                yield _largest_on_list(problem, channel.as_list(), alpha, belief)
+            return
+        if channel.kind == GaussianNoise.kind:
+            for belief in range(len(problem.beliefs)):
+                laws = [law.simplified() for law in problem.laws(belief)]
+                for i, j in _largest_of(laws, problem.pairs, alpha, channel.as_noise().size):
+                    yield Place(belief, i, j)
+            return
+    yield from problem.places()
 
 
 def _largest_on_list(problem: Problem, channel: "ListChannel", alpha: float, belief: int) -> Place:
@@ -549,18 +566,18 @@ class Losses(Mapping[Pair, float]):
     Computed when asked for: twenty thousand secrets have four hundred million of them.
     """
 
-    __slots__ = ("_alpha", "_channel", "_problem")
+    __slots__ = ("_channel", "_of", "_problem")
 
-    def __init__(self, problem: Problem, channel: Channel, alpha: float) -> None:
+    def __init__(self, problem: Problem, channel: Channel, of: Divergence) -> None:
         """Remember what the losses follow from."""
-        self._problem, self._channel, self._alpha = problem, channel, alpha
+        self._problem, self._channel, self._of = problem, channel, of
 
     def __getitem__(self, pair: Pair) -> float:
         """The loss of the first secret of the pair against the second."""
         if pair not in self._problem.pairs:
             raise KeyError(pair)
         a, b = pair
-        return max(self._channel.loss(m[a], m[b], alpha=self._alpha) for m in self._problem.beliefs)
+        return max(self._channel.loss(m[a], m[b], self._of) for m in self._problem.beliefs)
 
     def __iter__(self) -> Iterator[Pair]:
         """Each pair in both orders."""

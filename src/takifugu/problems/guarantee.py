@@ -30,8 +30,17 @@ _STEPS = 1 << 53  # floats between ½ and 1 are multiples of its reciprocal
 
 
 @dataclass(frozen=True)
-class Divergence:
+class Divergence(ABC):
     """A measure of how far one published law is from another, with its parameters; its functions are registered."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What it is, in the middle of a sentence."""
+
+    def stated(self, value: float) -> str:
+        """A value of it, after "with"."""
+        return f"a loss of {value:.6g}"
 
 
 @dataclass(frozen=True)
@@ -40,10 +49,20 @@ class RenyiDivergence(Divergence):
 
     alpha: float
 
+    @property
+    def words(self) -> str:
+        """See `Divergence`."""
+        return f"the Rényi divergence of order {self.alpha:g}"
+
 
 @dataclass(frozen=True)
 class MaxDivergence(Divergence):
     """D∞, the logarithm of the largest odds that a published value can give one law against the other."""
+
+    @property
+    def words(self) -> str:
+        """See `Divergence`."""
+        return "the odds"
 
 
 @dataclass(frozen=True)
@@ -52,6 +71,15 @@ class HockeyStick(Divergence):
 
     epsilon: float
 
+    @property
+    def words(self) -> str:
+        """See `Divergence`."""
+        return f"the hockey-stick divergence at ε = {self.epsilon:g}"
+
+    def stated(self, value: float) -> str:
+        """See `Divergence`."""
+        return f"δ = {value:.6g}"
+
 
 @dataclass(frozen=True)
 class PartialRenyi(Divergence):
@@ -59,6 +87,11 @@ class PartialRenyi(Divergence):
 
     alpha: float
     delta: float
+
+    @property
+    def words(self) -> str:
+        """See `Divergence`."""
+        return f"the Rényi divergence of order {self.alpha:g} but for a share of {self.delta:g}"
 
 
 # What is promised about it.
@@ -170,6 +203,10 @@ class Part(Guarantee):
     @abstractmethod
     def budget(self) -> float:
         """By how much."""
+
+    @abstractmethod
+    def with_epsilon(self, epsilon: float) -> "Part":
+        """The same guarantee with another ε."""
 
     @abstractmethod
     def bound_on(self, divergence: Divergence) -> float:
@@ -287,6 +324,10 @@ class Renyi(Part):
         """ε."""
         return self.epsilon
 
+    def with_epsilon(self, epsilon: float) -> "Renyi":
+        """See `Part`."""
+        return Renyi(self.alpha, epsilon)
+
     def bound_on(self, divergence: Divergence) -> float:
         """D_β falls with β, and of a hockey stick the best conversion at this order is known."""
         if math.isinf(self.alpha):
@@ -364,6 +405,10 @@ class Odds(Part):
         """The same."""
         return self.budget
 
+    def with_epsilon(self, epsilon: float) -> "Odds":
+        """See `Part`."""
+        return Odds(math.exp(epsilon))
+
     def bound_on(self, divergence: Divergence) -> float:
         """No Rényi divergence is larger than D∞, which is the logarithm itself at most."""
         return _from_log_odds(math.nextafter(self.budget, math.inf), divergence)
@@ -431,6 +476,10 @@ class Approximate(Part):
         """δ."""
         return self.delta
 
+    def with_epsilon(self, epsilon: float) -> "Approximate":
+        """See `Part`."""
+        return Approximate(epsilon, self.delta)
+
     def bound_on(self, divergence: Divergence) -> float:
         """Of another hockey stick: δ where it asks for less, 1 − (1−δ)(1+e^ε')/(1+e^ε) where it asks for more."""
         if not isinstance(divergence, HockeyStick):
@@ -494,6 +543,10 @@ class ApproximateRenyi(Part):
     def is_provable(self) -> bool:
         """Which share is left out nobody says."""
         return False
+
+    def with_epsilon(self, epsilon: float) -> "ApproximateRenyi":
+        """See `Part`."""
+        return ApproximateRenyi(self.alpha, epsilon, self.delta)
 
     def bound_on(self, divergence: Divergence) -> float:
         """Of lower orders and larger shares alone."""

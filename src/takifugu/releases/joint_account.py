@@ -14,7 +14,7 @@ from takifugu.channels import FiniteChannel, channel_from_state, same_draws, spl
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws import Mixture
 from takifugu.mechanisms import Confidence, Optimal, draws_needed, own_seed, worst
-from takifugu.problems import Odds, Pair, Problem, Renyi, of_columns, require_rows
+from takifugu.problems import MaxDivergence, Odds, Pair, Problem, Renyi, of_columns, require_rows
 from takifugu.problems import nouns as documents
 
 # What a problem protects: the beliefs and pairs that a release and a budget must have in common.
@@ -124,7 +124,7 @@ class JointAccount:
         """What everything published so far tells, for the worst belief and pair: the logarithm of a factor of odds."""
         if self.channel is None:
             return 0.0
-        return worst(of_columns(self.problem, self.before), self.channel, alpha=math.inf).loss
+        return worst(of_columns(self.problem, self.before), self.channel, MaxDivergence()).loss
 
     def calibrate(self, *columns: str, spend: float | None = None, keep_shares: bool = False) -> Calibration:
         """The calibration for columns to publish next, such that all that is published then keeps the promise.

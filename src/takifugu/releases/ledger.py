@@ -16,7 +16,7 @@ from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration, Priors
 from takifugu.channels import Channel
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
-from takifugu.mechanisms import worst
+from takifugu.mechanisms import closest
 from takifugu.problems import Pair
 from takifugu.releases.accounts import (
     AnyAccount,
@@ -556,4 +556,4 @@ def _require_as_strong(opening: dict[str, Any], calibration: Calibration) -> Non
 
 
 def _worst_loss(calibration: Calibration, channel: Channel | None) -> float:
-    return 0.0 if channel is None else worst(calibration.problem, channel, alpha=calibration.alpha).loss
+    return 0.0 if channel is None else closest(calibration.problem, channel, calibration.guarantee).loss

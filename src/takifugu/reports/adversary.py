@@ -16,7 +16,7 @@ from takifugu._validation import Array
 from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
 from takifugu.divergences import Masses
 from takifugu.laws import Finite, Mixture, VectorMixture
-from takifugu.problems import Guarantee
+from takifugu.problems import Guarantee, HockeyStick
 
 _SCORES = np.linspace(-9.0, 9.0, 145)  # of each component: beyond nine deviations there is no mass to speak of
 _SPLIT = 64  # cells in which the likelier secret changes are cut into this many
@@ -135,7 +135,7 @@ def adversary(p: Mixture, q: Mixture, *, promise: Guarantee | None, channel: Noi
         guess = best_guess(noisy_p, noisy_q)
     else:
         ways = (_quantiles_after(channel, p, q, probabilities), _quantiles_after(channel, q, p, probabilities))
-        guess = 0.5 + 0.5 * channel.exceeds(p, q, epsilon=0.0)
+        guess = 0.5 + 0.5 * channel.loss(p, q, HockeyStick(0.0))
     limit, most = bounds(promise, probabilities)
     return Adversary(
         guess_before=best_guess(p, q),

@@ -290,7 +290,7 @@ def _all_losses(calibration: Calibration, belief: int) -> Array | None:
         return None
     laws = calibration.beliefs[belief]
     for a, b in calibration.pairs.directed():
-        found[position[a], position[b]] = channel.loss(laws[a], laws[b], alpha=calibration.alpha)
+        found[position[a], position[b]] = channel.loss(laws[a], laws[b], calibration.guarantee.parts[0].divergence)
     return found
 
 

@@ -158,7 +158,8 @@ def _of_worst_pair(calibration: Calibration, low: float, high: float) -> NoiseCu
     family, at = type(channel_of(calibration)), np.geomspace(low, high, _FEW_BUDGETS)
     size, stds = 0.0, []
     for epsilon in at[::-1].tolist():  # from the largest budget down: the noise of one is the floor of the next
-        size = least_size(family, calibration.problem, calibration.place, epsilon=epsilon, floor=size)
+        part = calibration.guarantee.parts[0].with_epsilon(epsilon)
+        size = least_size(calibration.problem, calibration.place, part, family, size)
         stds.append(family.of_size(size).std)
     return NoiseCurve(at, np.array(stds[::-1]))
 

@@ -16,7 +16,7 @@ from takifugu.divergences import PrivacyCurve
 from takifugu.errors import InputError
 from takifugu.estimates import Comparison
 from takifugu.laws import Finite, Mixture, VectorMixture
-from takifugu.mechanisms import worst
+from takifugu.mechanisms import closest
 from takifugu.problems import Problem, Renyi
 from takifugu.queries import Beliefs, Priors
 from takifugu.reports import pages as vector_page
@@ -88,8 +88,8 @@ def _(thing: Certificate) -> Picture:
     beliefs = [dict(zip(thing.secrets, laws, strict=True)) for laws in thing.beliefs]
     pairs = [(thing.secrets[a], thing.secrets[b]) for a, b in thing.pairs]
     problem, channel = Problem.of(beliefs, pairs), GaussianNoise(thing.theta)
-    promise, place = Renyi(thing.alpha, thing.epsilon), worst(problem, channel, alpha=thing.alpha).place
-    return plot(Calibration(problem, promise, channel, thing.mechanism, place))
+    promise = Renyi(thing.alpha, thing.epsilon)
+    return plot(Calibration(problem, promise, channel, thing.mechanism, closest(problem, channel, promise).place))
 
 
 @plot.register

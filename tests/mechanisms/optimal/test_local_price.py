@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 import takifugu as tk
 from how_many import some_of
 from takifugu.channels import FiniteChannel, GaussianNoise
+from takifugu.problems import MaxDivergence, Renyi, RenyiDivergence
 
 LAWS = {"a": tk.Finite([0, 1, 2, 3], [4, 3, 2, 1]), "b": tk.Finite([0, 1, 2, 3], [1, 1, 3, 5])}
 
@@ -58,7 +59,7 @@ def test_it_costs_as_much_as_a_program_written_by_hand(weights, price):
     counts = np.asarray(made.channel.counts, dtype=object)
     worst = max(Fraction(max(one), min(one)) for one in counts.T if max(one))
     assert worst <= Fraction(math.exp(price)) * (1 + Fraction(1, 2**50))
-    assert math.log(worst) <= made.channel.local_loss(alpha=math.inf) <= price * (1 + 1e-12)
+    assert math.log(worst) <= made.channel.local_loss(MaxDivergence()) <= price * (1 + 1e-12)
 
 
 def test_it_is_certified_and_read_back(tmp_path):
@@ -81,11 +82,11 @@ def test_the_local_loss_of_finite_order_bounds_that_of_any_two_rows():
             for p in rows
             for q in rows
         )
-        assert most <= channel.local_loss(alpha=alpha)
-    assert channel.local_loss(alpha=math.inf) == pytest.approx(math.log(6), rel=1e-12)
-    assert GaussianNoise(1.0).local_loss(alpha=2.0) == math.inf
-    assert FiniteChannel((0, 1), (0, 1), [[8, 0], [4, 4]]).local_loss(alpha=2.0) == math.inf
-    assert FiniteChannel((0, 1), (0, 1), [[4, 4], [4, 4]]).local_loss(alpha=2.0) == 0.0
+        assert most <= channel.local_loss(Renyi(alpha, 1).divergence)
+    assert channel.local_loss(MaxDivergence()) == pytest.approx(math.log(6), rel=1e-12)
+    assert GaussianNoise(1.0).local_loss(RenyiDivergence(2.0)) == math.inf
+    assert FiniteChannel((0, 1), (0, 1), [[8, 0], [4, 4]]).local_loss(RenyiDivergence(2.0)) == math.inf
+    assert FiniteChannel((0, 1), (0, 1), [[4, 4], [4, 4]]).local_loss(RenyiDivergence(2.0)) == 0.0
 
 
 @pytest.mark.parametrize("wrong", [0, -1, math.inf, "x"])
@@ -110,7 +111,7 @@ def test_confidence_keeps_it_and_a_band_refuses_it():
     rows = pd.DataFrame({"s": secret, "x": np.clip(rng.poisson(2 + (secret == "b")), 0, 5)})
     priors = tk.fit_priors(rows, secret="s", query=tk.Row("x", domain=list(range(6))))
     made = tk.calibrate(priors, odds=2, confidence=0.9, local_price=3)
-    assert made.channel.local_loss(alpha=math.inf) <= 3 * (1 + 1e-12)
+    assert made.channel.local_loss(MaxDivergence()) <= 3 * (1 + 1e-12)
     assert made.error >= tk.calibrate(priors, odds=2, local_price=3).error
     with pytest.raises(tk.MechanismError, match="assurance='band' knows no local_price"):
         tk.calibrate(priors, odds=2, assurance="band", local_price=3)
