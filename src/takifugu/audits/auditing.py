@@ -37,12 +37,15 @@ from takifugu.calibration import Calibration
 from takifugu.channels import ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, key
+from takifugu.mechanisms import worst
 from takifugu.problems import (
     OWN_ROWS,
     Diagnostic,
     Guarantee,
     Pair,
     Problem,
+    Renyi,
+    RenyiDivergence,
 )
 from takifugu.tables import Reading, cell_in_words, cut_named
 
@@ -348,7 +351,7 @@ def _audited(
     for done, task in enumerate(tasks):
         if progress is not None:
             progress(done, len(tasks))
-        attacks.append(_attack(task, rows, calibration, risk=risk, level=level / len(tasks), seed=seed))
+        attacks.append(_attack(task, rows, calibration, guarantee, risk=risk, level=level / len(tasks), seed=seed))
     if progress is not None:
         progress(len(tasks), len(tasks))
     return Audit(
@@ -372,7 +375,24 @@ def _promise(calibration: object) -> Guarantee:
             f"{calibration.mechanism!r} guarantees {calibration.guarantee}, which says nothing about a share of the "
             f"cases: no attack on rows can contradict it. Audit a calibration by 'exact' or 'optimal'"
         )
-    return calibration.guarantee
+    return audited(calibration)
+
+
+def audited(calibration: Calibration) -> Guarantee:
+    """What an attack may contradict: the guarantee, or the order 2 at which the channel keeps it where it has none.
+
+    An attack bounds a Rényi divergence from below, and of a δ it says nothing; but what the channel tells of these laws
+    at an order follows from it.
+    """
+    guarantee, channel = calibration.guarantee, calibration.channel
+    if hasattr(guarantee, "alpha"):
+        return guarantee
+    if not channel.knows(RenyiDivergence):
+        raise InputError(f"nothing is known of finite orders after {channel.describe()}: no attack can contradict it")
+    return Renyi(_ORDER, worst(calibration.problem, channel, RenyiDivergence(_ORDER)).loss * (1 + _ROOM))
+
+
+_ORDER, _ROOM = 2.0, 1e-9
 
 
 def _limits(guarantee: Guarantee) -> list[float]:
@@ -380,8 +400,9 @@ def _limits(guarantee: Guarantee) -> list[float]:
     return [guarantee.alpha] if guarantee.odds_beside is None else [guarantee.alpha, np.inf]
 
 
-def _attack(task: Task, rows: Rows, calibration: Calibration, *, risk: float, level: float, seed: int) -> Attack:
-    guarantee = calibration.guarantee
+def _attack(
+    task: Task, rows: Rows, calibration: Calibration, guarantee: Guarantee, *, risk: float, level: float, seed: int
+) -> Attack:
     first, second = halves(rows, task.pair, seed, among=task.rows)
     learns = task.attacker.learns
     if learns:

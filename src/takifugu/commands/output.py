@@ -277,7 +277,7 @@ def tell(facts: "Facts", out: "Console") -> None:
 
 
 def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
-    from takifugu.reports import number, words
+    from takifugu.reports import in_letters, number, words
 
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
@@ -289,7 +289,7 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     averaged = ("100 averaged", f"± {number(facts.analyst[2].error, 3)}", "its standard error from the noise")
     _figures(
         [
-            ("Noise θ", number(facts.theta), f"for α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"),
+            ("Noise θ", number(facts.theta), f"for {in_letters(facts.calibration.guarantee)}"),
             facts.worst_figure,
             facts.guess_figure,
             ("Odds rise", f"≤ ×{number(typical.exact, 3)}", f"in 95 of 100 releases, {facts.adversary.after_between}"),

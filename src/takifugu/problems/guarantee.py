@@ -125,6 +125,11 @@ class Guarantee(ABC):
         def odds_beside(self) -> float | None:
             """The factor that odds are bounded by beside a Rényi divergence of finite order."""
 
+    @property
+    def leading(self) -> "Part":
+        """The part that is said first, and whose losses are listed."""
+        return self.parts[0]
+
     def __and__(self, other: "Guarantee") -> "Guarantee":
         """Both guarantees; of two budgets for one divergence the smaller."""
         if not isinstance(other, Guarantee):

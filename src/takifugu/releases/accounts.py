@@ -1,5 +1,6 @@
 """What a ledger knows about one batch of records: what was allowed, what is spent, and what may still be published."""
 
+import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ from takifugu.channels import (
 )
 from takifugu.errors import BudgetError, CompositionError, InputError, PublishedOnceError
 from takifugu.mechanisms import ProvedBand
+from takifugu.problems import guarantee_from_state
 from takifugu.releases.joint_account import JointAccount, joint_account, protection
 
 _OTHER_KIND = "these records have a budget for another kind of noise than this release has: nothing was released"
@@ -34,8 +36,7 @@ class Account:
     """What the ledger knows about records that are published number by number, or from a finite list."""
 
     theta: float
-    alpha: float
-    epsilon: float
+    kept: str  # the guarantee, in words
     releases: int
     spent: int  # in parts of `takifugu.channels.noise.WHOLE`
 
@@ -112,7 +113,7 @@ class Account:
             advice = f"what is left allows {self.family.parameter}={self.next_theta!r} or more"
         raise BudgetError(
             f"a release with noise of {self.family.size_is} {theta!r} would exceed the budget of these records "
-            f"(alpha={self.alpha:g}, epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
+            f"({self.kept}), {_spent(self)}. Nothing was released; {advice}"
         )
 
 
@@ -124,8 +125,7 @@ class VectorAccount:
     """
 
     covariance_text: str
-    alpha: float
-    epsilon: float
+    kept: str  # the guarantee, in words
     spent: tuple[str, ...] = ()
 
     is_finite = False
@@ -185,8 +185,8 @@ class VectorAccount:
                 else "what is left allows covariance=ledger.account().next_covariance, or more"
             )
             raise BudgetError(
-                f"a release with this covariance would exceed the budget of these records (alpha={self.alpha:g}, "
-                f"epsilon={self.epsilon:g}), {_spent(self)}. Nothing was released; {advice}"
+                f"a release with this covariance would exceed the budget of these records ({self.kept}), "
+                f"{_spent(self)}. Nothing was released; {advice}"
             )
         return replace(self, spent=(*self.spent, noise["covariance"])), noise
 
@@ -211,12 +211,20 @@ def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> 
     releases = released(entries, opening["account"])
     if "joint" in opening:
         return joint_account(opening, releases)
-    theta, alpha, epsilon = (float.fromhex(opening[name]) for name in ("theta", "alpha", "epsilon"))
+    theta, kept = float.fromhex(opening["theta"]), kept_by(opening)
     if "covariance" in opening:
         spent = tuple(e["covariance"] for e in releases)
-        return VectorAccount(opening["covariance"], alpha, epsilon, spent)
+        return VectorAccount(opening["covariance"], kept, spent)
     kind = opening.get("noise", GaussianNoise.kind)
-    return Account(theta, alpha, epsilon, len(releases), sum(int(e["share"]) for e in releases), kind)
+    return Account(theta, kept, len(releases), sum(int(e["share"]) for e in releases), kind)
+
+
+def kept_by(opening: dict[str, Any]) -> str:
+    """The budget of an account, in words."""
+    if "kept" in opening:
+        return str(guarantee_from_state(json.loads(opening["kept"])))
+    alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
+    return f"alpha={alpha:g}, epsilon={epsilon:g}"
 
 
 def opening_of(entries: tuple[dict[str, object], ...], account: int) -> dict[str, object]:
@@ -262,7 +270,11 @@ def with_theta(channel: Channel, theta: float | None) -> Channel:
 def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:
     """What an account is opened with, apart from its name and its answer."""
     promised = "rpp" if budget.guarantee.is_provable else "approximate"
-    numbers = {"alpha": float(budget.alpha).hex(), "epsilon": float(budget.epsilon).hex()}
+    guarantee = budget.guarantee
+    if hasattr(guarantee, "alpha"):
+        numbers = {"alpha": float(guarantee.alpha).hex(), "epsilon": float(guarantee.epsilon).hex()}
+    else:  # about no one order: an older reader misses fields that it knows, and refuses
+        numbers = {"kept": json.dumps(guarantee.to_state(), sort_keys=True)}
     noise = noise_text(budget, budget.channel)
     return {"protection": protection(budget.problem, salt=salt), "guarantee": promised, **noise, **numbers}
 

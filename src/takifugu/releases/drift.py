@@ -249,7 +249,7 @@ class Drift:
                 odds = float(np.nanmax(low / high, initial=0.0))
             if odds > most:
                 return f"they move the odds by a factor of {how_far.format(odds)}, and {most:.3g} was guaranteed"
-        if math.isinf(guarantee.alpha):
+        if math.isinf(getattr(guarantee, "alpha", math.inf)):
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
             powers = guarantee.alpha * np.log(low) + (1 - guarantee.alpha) * np.log(high)

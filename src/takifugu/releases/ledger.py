@@ -21,6 +21,7 @@ from takifugu.problems import Pair
 from takifugu.releases.accounts import (
     AnyAccount,
     account_of,
+    kept_by,
     noise_text,
     opening_of,
     released,
@@ -406,11 +407,9 @@ class Ledger:
 
     def _require_same(self, opening: dict[str, Any], protects: str, salt: bytes) -> None:
         if self.budget is not None and not terms_of(self.budget, salt).items() <= opening.items():
-            alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
             raise BudgetError(
-                f"the budget of these records was set by their first release to epsilon = {epsilon:g} at "
-                f"alpha = {alpha:g}, and this one differs: nothing was released. Leave the budget out, or give the "
-                f"same again"
+                f"the budget of these records was set by their first release to {kept_by(opening)}, and this one "
+                f"differs: nothing was released. Leave the budget out, or give the same again"
             )
         if opening["protection"] != protects:
             raise CompositionError(_OTHER_PROTECTION)

@@ -19,6 +19,7 @@ from takifugu.reports.svg import Scale as Scale
 from takifugu.reports.svg import legend as legend
 from takifugu.reports.text import at_most as at_most
 from takifugu.reports.text import clean as clean
+from takifugu.reports.text import in_letters as in_letters
 from takifugu.reports.text import listed as listed
 from takifugu.reports.text import number as number
 from takifugu.reports.text import percent as percent

@@ -94,13 +94,13 @@ class Facts:
 
     @property
     def alpha(self) -> float:
-        """The Rényi order."""
-        return self.calibration.alpha
+        """The Rényi order; infinite for a guarantee that is about none."""
+        return getattr(self.calibration.guarantee, "alpha", math.inf)
 
     @property
     def epsilon(self) -> float:
-        """The budget."""
-        return self.calibration.epsilon
+        """The ε of the guarantee, of several parts of the first."""
+        return self.calibration.guarantee.leading.epsilon
 
     @property
     def worst_pair(self) -> tuple[str, str]:

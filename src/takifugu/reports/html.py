@@ -15,6 +15,7 @@ from takifugu.audits import Attack, Audit
 from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
 from takifugu.errors import InputError
+from takifugu.problems import Renyi
 from takifugu.reports import pages as channel_page
 from takifugu.reports import pages as noise_page
 from takifugu.reports import pages as vector_page
@@ -161,8 +162,8 @@ def is_about(certificate: Certificate | ChannelCertificate, calibration: Calibra
     place = {secret: k for k, secret in enumerate(names)}
     pairs = {frozenset((place[a], place[b])) for a, b in calibration.pairs}
     return (
-        (certificate.alpha, certificate.epsilon, certificate.theta, certificate.mechanism)
-        == (calibration.alpha, calibration.epsilon, getattr(calibration, "theta", None), calibration.mechanism)
+        (Renyi(certificate.alpha, certificate.epsilon), certificate.theta, certificate.mechanism)
+        == (calibration.guarantee, getattr(calibration, "theta", None), calibration.mechanism)
         and [str(secret) for secret in certificate.secrets] == [str(secret) for secret in names]
         and {frozenset(pair) for pair in certificate.pairs} == pairs
         and certificate.beliefs == tuple(tuple(belief[name] for name in names) for belief in calibration.beliefs)

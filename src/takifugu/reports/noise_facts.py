@@ -108,8 +108,8 @@ def compared(calibration: Calibration) -> tuple[Comparison, ...]:
     Those that look at pair after pair are asked about the pair closest to the limit alone where there are many: the
     comparison would take longer than the calibration.
     """
-    if not isinstance(calibration.channel, GaussianNoise):
-        return (itself(calibration),)  # the others add Gaussian noise, which bounds no odds
+    if not _is_as_in_the_paper(calibration):
+        return (itself(calibration),)  # the others are about Gaussian noise at one order
     asked, problem = Renyi(calibration.alpha, calibration.epsilon), calibration.problem
     closest = _only(problem, calibration.place) if _takes_long(problem) else None
     names = dict.fromkeys(("exact", *_others(closest or problem)))
@@ -133,12 +133,20 @@ def compared(calibration: Calibration) -> tuple[Comparison, ...]:
     return tuple(found)
 
 
+def _is_as_in_the_paper(calibration: Calibration) -> bool:
+    """Whether it is Gaussian noise under one Rényi guarantee, which other mechanisms are compared at."""
+    guarantee = calibration.guarantee
+    is_renyi = len(guarantee.parts) == 1 and hasattr(guarantee.leading.divergence, "alpha")
+    return is_renyi and calibration.channel.kind == GaussianNoise.kind
+
+
 def noise_curves(calibration: Calibration, comparisons: tuple[Comparison, ...]) -> tuple[Drawn, ...]:
     """The exact curve, and one for each finite comparison whose mechanism draws one."""
-    low, high = budgets(calibration.epsilon)
-    alpha, problem = calibration.alpha, calibration.problem
-    if not isinstance(calibration.channel, GaussianNoise):
+    low, high = budgets(calibration.guarantee.leading.epsilon)
+    problem = calibration.problem
+    if not _is_as_in_the_paper(calibration):
         return (Drawn(calibration.mechanism, _of_worst_pair(calibration, low, high)),)
+    alpha = calibration.alpha
     found = [Drawn("exact", Exact().curve(problem, alpha=alpha, low=low, high=high))]
     for one in comparisons:
         if one.mechanism == "exact" or one.is_least or not 0 < one.theta < math.inf:
@@ -213,7 +221,7 @@ def priors_compared(calibration: Calibration) -> tuple[UnderPrior, ...]:
     """The noise for the rows' own shares and for one normal per secret; nothing where the rows are not known."""
     belief, secrets = calibration.beliefs[0], calibration.pairs.secrets
     known = all(secret in belief.histograms for secret in secrets)
-    if not known or len(secrets) > _MOST_SECRETS or not isinstance(calibration.channel, GaussianNoise):
+    if not known or len(secrets) > _MOST_SECRETS or not _is_as_in_the_paper(calibration):
         return ()
     if max(len(belief.histograms[secret].values) for secret in secrets) > _MOST_VALUES:
         return ()

@@ -26,7 +26,7 @@ from takifugu.reports.facts import VectorFacts
 from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
 from takifugu.reports.summary import publication_of
 from takifugu.reports.survival import survival_table
-from takifugu.reports.text import clean, escape, number, percent
+from takifugu.reports.text import clean, escape, in_letters, number, percent
 
 # The section on every other pair and belief: a matrix of losses, and the beliefs closest to the limit.
 
@@ -37,6 +37,14 @@ def spread_of_losses(facts: Facts) -> str:
     if not sides:
         return ""
     return section("others", "How close the others come", columns(*sides) if len(sides) > 1 else sides[0])
+
+
+def budget_of(facts: Facts) -> tuple[str, str]:
+    """The budget for a card: its ε, and the order or what else it is about."""
+    guarantee = facts.calibration.guarantee
+    if not hasattr(guarantee, "alpha"):
+        return f"ε = {number(facts.epsilon)}", str(guarantee)
+    return f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"
 
 
 def losses_words(facts: Facts) -> str:
@@ -84,7 +92,7 @@ def noise_parts(facts: NoiseFacts) -> dict[str, Any]:
         ),
         "figures": (
             ("Noise θ", number(facts.theta), "standard deviation"),
-            ("Budget", f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"),
+            ("Budget", *budget_of(facts)),
             facts.guess_figure,
             proof_card(facts.certificate_sha256),
         ),
@@ -438,7 +446,7 @@ def vector_parts(facts: VectorFacts) -> dict[str, Any]:
         "beside": (words.order(facts), words.population(facts)),
         "figures": (
             ("Numbers", f"{len(facts.axes)}", "published as one vector"),
-            ("Budget", f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"),
+            ("Budget", *budget_of(facts)),
             facts.guess_figure,
             proof_card(facts.certificate_sha256),
         ),
@@ -456,7 +464,7 @@ def answer(facts: VectorFacts) -> str:
     more = f" and {len(facts.axes) - _MOST_PICTURES} more" if len(facts.axes) > _MOST_PICTURES else ""
     return (
         f"Gaussian noise on the vector as a whole, of standard deviations {noise}{more}, hides {words.what(facts)}, "
-        f"within the budget (α = {number(facts.alpha)}, ε = {number(facts.epsilon)})."
+        f"within the budget ({in_letters(facts.calibration.guarantee)})."
     )
 
 

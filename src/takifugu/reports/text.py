@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
 
+from takifugu.problems import Guarantee
+
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -28,6 +30,18 @@ def escape(value: object, longest: int = 60) -> str:
     '&lt;b&gt;&quot;'
     """
     return html.escape(clean(value, longest), quote=True)
+
+
+def in_letters(guarantee: Guarantee) -> str:
+    """Order and budget of a guarantee that has one of each; of any other its own words.
+
+    >>> from takifugu.problems import Approximate, Renyi
+    >>> in_letters(Renyi(3, 1)), in_letters(Approximate(1, 1e-5))
+    ('α = 3, ε = 1', '(ε, δ) = (1, 1e-05)')
+    """
+    if not hasattr(guarantee, "alpha"):
+        return str(guarantee)
+    return f"α = {number(guarantee.alpha)}, ε = {number(guarantee.epsilon)}"
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -16,7 +16,7 @@ from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import STRONGER, ChannelFacts, ColumnFacts, is_of_own_rows
 from takifugu.reports.common import Facts
 from takifugu.reports.noise_facts import NoiseFacts, channel_of, hangs_on_prior
-from takifugu.reports.text import at_least, at_most, clean, number, percent, share_of
+from takifugu.reports.text import at_least, at_most, clean, in_letters, number, percent, share_of
 
 _HIDES_LITTLE = 0.95  # of the guesses right: more than that is hardly a secret
 _HARDLY_BOUND = 0.999  # a chance above which a limit is none
@@ -24,7 +24,7 @@ _HARDLY_BOUND = 0.999  # a chance above which a limit is none
 
 def answer(facts: NoiseFacts) -> str:
     """What was found."""
-    budget = f"α = {number(facts.alpha)}, ε = {number(facts.epsilon)}"
+    budget = in_letters(facts.calibration.guarantee)
     if facts.theta == 0:
         return f"No noise is needed: even without any, every pair of secrets is within the budget ({budget})."
     channel = channel_of(facts.calibration)
@@ -169,8 +169,7 @@ of more than 99.9 %. That hides little.'
         told = "of two secrets that seemed equally likely, a guess may be right with a chance of more than 99.9 %"
     little = " That hides little." if guess > _HIDES_LITTLE else ""
     if promise.most_odds is not None:
-        order = "α = ∞" if math.isinf(promise.alpha) else f"α = {number(promise.alpha)}"
-        return f"In other words ({order}, ε = {number(promise.epsilon)}): {told}.{little}"
+        return f"In other words ({in_letters(promise)}): {told}.{little}"
     rare = promise.odds_factor(0.05)
     return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most.{little}"
 
@@ -257,12 +256,12 @@ def channel_answer(facts: ChannelFacts) -> str:
 def promise(facts: ChannelFacts) -> str:
     """What is kept, as a clause."""
     asked = facts.calibration.guarantee
-    within = f"every pair stays within the budget (α = {number(asked.alpha)}, ε = {number(asked.epsilon)})"
+    within = f"every pair stays within the budget ({in_letters(asked)})"
     most = asked.most_odds
     if most is None:
         return within
     odds = f"no published value changes the odds of any pair by more than a factor of {number(most)}"
-    return odds if math.isinf(asked.alpha) else f"{within}, and {odds}"
+    return odds if math.isinf(getattr(asked, "alpha", 0.0)) else f"{within}, and {odds}"
 
 
 def worst_odds(facts: ChannelFacts) -> str:

@@ -27,6 +27,7 @@ from takifugu.reports import (
     VectorFacts,
     charts,
     clean,
+    in_letters,
     in_steps,
     listed,
     number,
@@ -443,8 +444,8 @@ class Publication:
 def _promise(made: "Calibration") -> str:
     asked = made.guarantee
     most = getattr(asked, "most_odds", None)
-    told = f"Every pair stays within α = {number(made.alpha)}, ε = {number(made.epsilon)}"
-    if most is not None and math.isinf(made.alpha):
+    told = f"Every pair stays within {in_letters(made.guarantee)}"
+    if most is not None and math.isinf(getattr(made.guarantee, "alpha", 0.0)):
         told = f"No published value changes posterior odds by more than a factor of {number(most)}"
     sure = ""
     if made.evidence is not None:
