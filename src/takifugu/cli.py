@@ -24,6 +24,7 @@ _COMMANDS = {
     "explore": ("takifugu.commands.explore", "Open a page to try secrets and budgets on."),
     "audit": ("takifugu.commands.audit", "Attack a release, as the owner who has the truth."),
     "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
+    "ledger": ("takifugu.commands.ledger", "Show what was published about whom, and what is spent."),
     "depend": ("takifugu.commands.depend", "Say what private releases tell of records in time."),
     "reproduce": ("takifugu.commands.reproduce", "Redraw the paper's evaluation: figures, headline and claims."),
     "verify": ("takifugu.commands.certify:verifying", "Prove a certificate again from the file alone."),

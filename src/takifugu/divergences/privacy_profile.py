@@ -420,7 +420,7 @@ class PrivacyCurve(Plotted):
     0.039633
     >>> round(curve.best_guess(), 6)
     0.638163
-    >>> curve.delta(0.0) == curve.reversed().delta(0.0)
+    >>> math.isclose(curve.delta(0.0), curve.reversed().delta(0.0), rel_tol=1e-12)
     True
     """
 

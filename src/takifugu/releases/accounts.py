@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -217,6 +217,55 @@ def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> 
         return VectorAccount(opening["covariance"], kept, spent)
     kind = opening.get("noise", GaussianNoise.kind)
     return Account(theta, kept, len(releases), sum(int(e["share"]) for e in releases), kind)
+
+
+class Shown(NamedTuple):
+    """One account of a ledger, for its owner: what was let out about whom, and how much of the budget is spent."""
+
+    account: int
+    records: str
+    kept: str
+    releases: int
+    spent: float
+    last: str | None
+
+    @property
+    def sentence(self) -> str:
+        """The account in a line."""
+        times = f"{self.releases} release{'s' * (self.releases != 1)}"
+        last = "" if self.last is None else f", the last at {self.last}"
+        return f"Account {self.account}: {self.records}; {self.kept}; {times}{last}; {100 * self.spent:.4g} % is spent"
+
+
+def shown_accounts(entries: tuple[dict[str, Any], ...]) -> tuple[Shown, ...]:
+    """Every account that entries hold, private counts among them; no record, and no name of one."""
+    found = []
+    for entry in entries:
+        if entry["kind"] == "counts":
+            kept = f"private counts with epsilon={entry['epsilon']:g}"
+            found.append(Shown(entry["account"], _rows_of(entry), kept, 1, 1.0, entry.get("at")))
+        if entry["kind"] != "account":
+            continue
+        made, account = released(entries, entry["account"]), account_of(entry, entries)
+        last = made[-1]["at"] if made else None
+        found.append(
+            Shown(entry["account"], _rows_of(entry), _in_words(entry), len(made), account.fraction_spent, last)
+        )
+    return tuple(found)
+
+
+def _in_words(opening: dict[str, Any]) -> str:
+    kept = kept_by(opening)
+    alpha, epsilon = (float.fromhex(opening.get(name, "0x0p+0")) for name in ("alpha", "epsilon"))
+    return f"odds within a factor of {math.exp(epsilon):.6g}" if math.isinf(alpha) else kept
+
+
+def _rows_of(entry: dict[str, Any]) -> str:
+    if entry.get("group"):
+        return "one number about a group"
+    rows, by = entry.get("rows", 0), entry.get("by") or {}
+    columns = ", ".join(map(repr, by.get("columns", ())))
+    return f"{rows:,} records" + (f", known by {columns}" if columns else "")
 
 
 def kept_by(opening: dict[str, Any]) -> str:

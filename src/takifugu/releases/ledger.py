@@ -20,12 +20,14 @@ from takifugu.mechanisms import closest
 from takifugu.problems import Pair
 from takifugu.releases.accounts import (
     AnyAccount,
+    Shown,
     account_of,
     kept_by,
     noise_text,
     opening_of,
     released,
     require_within,
+    shown_accounts,
     terms_of,
     with_theta,
 )
@@ -108,6 +110,20 @@ class Ledger:
     def __repr__(self) -> str:
         """The file."""
         return f"Ledger({str(self._file.path)!r})"
+
+    def accounts(self) -> tuple[Shown, ...]:
+        """Every account in the file, in order: whose records, under which guarantee, and how much of it is spent.
+
+        Accounts of other people stand beside one another and do not add up; releases about the same records share one,
+        where they add up, and are refused where nobody knows that they do.
+
+        Returns:
+            A tuple; each has `records`, `kept`, `releases`, `spent`, `last`, and a `sentence`.
+        """
+        if not self._file.exists():
+            self._file.require_expected()
+            return ()
+        return shown_accounts(self._file.read().entries)
 
     def account(self) -> AnyAccount | None:
         """The account of the records that were published last; None before the first release."""
