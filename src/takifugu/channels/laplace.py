@@ -22,6 +22,7 @@ from takifugu.divergences import (
     odds_after_laplace,
     register,
     renyi_after_laplace,
+    screen_odds_after_laplace,
 )
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
@@ -128,6 +129,7 @@ register(
     lambda p, q, of, budget, noise, effort: decide_odds_after_laplace(
         p, q, scale=noise.size, epsilon=budget, effort=effort
     ),
+    lambda laws, of, noise, budget: screen_odds_after_laplace(laws, scale=noise.size, epsilon=budget),
 )
 register(
     "laplace",

@@ -70,6 +70,14 @@ class Channel(ABC):
         """Whether that is `budget` at most, proved either way."""
         return required(self.kinds(), of, self.describe()).decide(p, q, of, budget, self, effort)
 
+    def screened(self, laws: Sequence[Law], of: Divergence, budget: float) -> tuple[Array, Array] | None:
+        """Of each law against each other one a loss that is reached, and a proved bound; None where nobody knows any.
+
+        The bounds are close enough to the truth to clear most pairs that are within the budget.
+        """
+        found = known(self.kinds(), type(of))
+        return None if self.is_bare or found is None or found.screen is None else found.screen(laws, of, self, budget)
+
     def require_law(self, law: Law) -> None:
         """Refuse a law that does not go through it: for calibrations that were read from a file or made elsewhere."""
         if not isinstance(law, self.laws):

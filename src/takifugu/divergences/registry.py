@@ -4,9 +4,10 @@ A kind of channel and a kind of divergence meet here and nowhere else. A new noi
 divergences that it knows, a new guarantee those of the noises; what nobody named is refused.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from takifugu._validation import Array
 from takifugu.divergences.certified import Decision
 from takifugu.divergences.numerics.balls import Effort
 from takifugu.errors import InputError
@@ -18,17 +19,25 @@ Proof = Callable[[Any, Any, Any, float, Any, Effort | None], Decision]
 """The same with a budget before the channel and the work that may be spent after it: whether that is enough."""
 
 
+Screen = Callable[[Sequence[Any], Any, Any, float], tuple[Array, Array]]
+"""Laws, the divergence, the channel and a budget: of each law against each other one a value that the divergence
+reaches, and one that it is proved not to exceed; for many pairs at once, and as close as it takes beside the budget."""
+
+
 class Known(NamedTuple):
     """The functions of one divergence after one kind of channel."""
 
     value: Value
     decide: Proof
+    screen: Screen | None = None
 
 
 _KNOWN: dict[tuple[str, type[Divergence]], Known] = {}
 
 
-def register(channel: str, divergence: type[Divergence], value: Value, decide: Proof) -> None:
+def register(
+    channel: str, divergence: type[Divergence], value: Value, decide: Proof, screen: Screen | None = None
+) -> None:
     """Say how a divergence is computed and proved after the channels of a kind.
 
     Args:
@@ -36,8 +45,9 @@ def register(channel: str, divergence: type[Divergence], value: Value, decide: P
         divergence: the class of the divergence.
         value: it in floats, never a bound.
         decide: whether it is a budget at most, proved; its `holds` is None where that is not decided.
+        screen: bounds for many laws at once, which spare the two above most pairs.
     """
-    _KNOWN[channel, divergence] = Known(value, decide)
+    _KNOWN[channel, divergence] = Known(value, decide, screen)
 
 
 def known(kinds: Iterable[str], divergence: type[Divergence]) -> Known | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
 
+from takifugu._validation import Array
 from takifugu._work import one_thread
 from takifugu.channels import GaussianNoise, LaplaceNoise, Noise
 from takifugu.divergences import Effort, divergence, half_line_loss
@@ -233,7 +234,7 @@ def keeps(problem: Problem, channel: Noise, asked: Guarantee) -> bool:
     for part in asked.parts:
         if not channel.knows(type(part.divergence)):
             return False
-        places: Iterable[Place] = problem.places()
+        places: Iterable[Place] = uncleared(problem, part, channel)
         if _is_screened(type(channel), part):
             here = channel.variance * (1 + 2**-50)
             alpha = cast(RenyiDivergence, part.divergence).alpha
@@ -270,10 +271,80 @@ def _enough(problem: Problem, part: Part, family: type[Noise], floor: float) -> 
         size = root_above(needed.variance)
         return Enough(size, needed.place, (needed.place, *(one for one in needed.close if one != needed.place)))
     size, binding = floor, None
-    for place in problem.places():
+    places = list(problem.places())
+    if len(places) > _FEW_PLACES:
+        size, binding, places = _by_screen(problem, part, family, floor)
+    for place in places:
         if (more := least_size(problem, place, part, family, size)) > size:
             size, binding = more, place
-    return Enough(size, binding, tuple(problem.places()))
+    return Enough(size, binding, tuple(places))
+
+
+_FEW_PLACES = 12  # that are simply all looked at
+_MOST_SCREENED = 2_000  # laws of which every pair is bounded at once
+_MOST_LOOKS = 30
+_CLEAR = 1e-6  # of the budget: by how much a pair that a bound clears stays below it
+
+
+def _by_screen(
+    problem: Problem, part: Part, family: type[Noise], floor: float
+) -> tuple[float, Place | None, list[Place]]:
+    """A size that no pair with a bound needs more than, who asked for it, and the places that no bound clears.
+
+    The pair that loses most at one size is asked for the least size that does for it, until no pair loses more than the
+    budget by what is attained. More noise never tells more: who is cleared at one size is cleared at every larger one.
+    """
+    size, binding = floor, None
+    for place in problem.places():  # without noise nothing is known of many pairs at once
+        if size > 0:
+            break
+        if (more := least_size(problem, place, part, family, size)) > size:
+            size, binding = more, place
+    for _ in range(_MOST_LOOKS):
+        found = _attained(problem, part, family.of_size(size))
+        if found is None or not found[1] > part.budget:
+            break
+        more = least_size(problem, found[0], part, family, size)
+        if not more > size:  # within the budget by the divergence itself, to the last digit
+            break
+        size, binding = more, found[0]
+    return size, binding, uncleared(problem, part, family.of_size(size))
+
+
+def _attained(problem: Problem, part: Part, channel: Noise) -> tuple[Place, float] | None:
+    """The place with the largest loss that is attained for certain, and that loss."""
+    best: tuple[Place, float] | None = None
+    i, j = problem.pairs.directed_places()
+    for belief in range(len(problem.beliefs)):
+        found = _screen(problem, part, channel, belief)
+        if found is None:
+            return None
+        losses = found[0][i, j]
+        k = int(np.nanargmax(losses))
+        if best is None or losses[k] > best[1]:
+            best = Place(belief, int(i[k]), int(j[k])), float(losses[k])
+    return best
+
+
+def uncleared(problem: Problem, part: Part, channel: Noise) -> list[Place]:
+    """The places that no bound shows to be within the budget, those that lose most first; all where none is known."""
+    places: list[tuple[float, Place]] = []
+    i, j = problem.pairs.directed_places()
+    for belief in range(len(problem.beliefs)):
+        found = _screen(problem, part, channel, belief)
+        if found is None:
+            return list(problem.places())
+        attained, bound = found
+        open_ones = np.flatnonzero(~(bound[i, j] <= part.budget * (1 - _CLEAR)))
+        places += [(-float(attained[i[k], j[k]]), Place(belief, int(i[k]), int(j[k]))) for k in open_ones]
+    return [place for _, place in sorted(places, key=lambda one: one[0])]
+
+
+def _screen(problem: Problem, part: Part, channel: Noise, belief: int) -> tuple[Array, Array] | None:
+    laws = problem.laws(belief)
+    if len(laws) > _MOST_SCREENED:
+        return None
+    return channel.screened([law.simplified() for law in laws], part.divergence, part.budget)
 
 
 def no_size(problem: Problem, place: Place | None, part: Part) -> NoAnswerError:

@@ -486,7 +486,22 @@ def _candidates(problem: Problem, channel: Channel, of: Divergence) -> Iterator[
                 for i, j in _largest_of(laws, problem.pairs, alpha, channel.as_noise().size):
                     yield Place(belief, i, j)
             return
+    if problem.size > _FEW_PLACES:
+        for belief in range(len(problem.beliefs)):
+            yield from _by_bounds(problem, channel, of, belief)
+        return
     yield from problem.places()
+
+
+def _by_bounds(problem: Problem, channel: Channel, of: Divergence, belief: int) -> Iterator[Place]:
+    """The places of a belief whose bound is not below what another place attains; all where no bounds are known."""
+    i, j = problem.pairs.directed_places()
+    found = channel.screened(problem.laws(belief), of, 1.0)
+    kept = list(range(len(i)))
+    if found is not None:
+        attained, bound = found
+        kept = np.flatnonzero(~(bound[i, j] < np.nanmax(attained[i, j]))).tolist()
+    yield from (Place(belief, int(i[k]), int(j[k])) for k in kept)
 
 
 def _largest_on_list(problem: Problem, channel: "ListChannel", alpha: float, belief: int) -> Place:
