@@ -230,7 +230,7 @@ def test_publish_asks_backwards_too():
     hide = {"secret": "schoolsup", "columns": ["studytime"], "allow_no_noise": True, "confidence": None}
     by_guess = tk.publish(pupils, best_guess=0.6, **hide)
     assert by_guess.calibration.guarantee.most_odds == pytest.approx(1.5)
-    assert "60 %" in str(by_guess)
+    assert any("60 %" in one.sentence for one in by_guess.findings)
     by_error = tk.publish(pupils, error=0.3, **hide)
     assert relative_error(by_error.calibration) <= 0.3
 

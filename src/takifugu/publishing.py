@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -216,7 +216,7 @@ def calibrated(
     people = several_rows(Table(table, reading), _names(secret))
     beforehand(_warnings([*priors.findings, *people]))
     step(_long_step(priors, columns))
-    made = _preserving(
+    made = preserving(
         lambda kept: calibrate(
             priors,
             **promise,
@@ -234,6 +234,9 @@ def calibrated(
     return _told(made, table, keep, reading, own=own, people=people)
 
 
+Sought = TypeVar("Sought")
+
+
 def _asked_for(wishes: Mapping[str, object], preserve: str | None) -> dict[str, Any]:
     """The wishes that there are, beside what is preserved."""
     if preserve not in (AUTO, "marginal", "mean", None):
@@ -241,9 +244,7 @@ def _asked_for(wishes: Mapping[str, object], preserve: str | None) -> dict[str, 
     return {name: value for name, value in wishes.items() if value is not None}
 
 
-def _preserving(
-    search: Callable[[str | None], Calibration], preserve: str | None, *, wishes: Mapping[str, object]
-) -> Calibration:
+def preserving(search: Callable[[str | None], Sought], preserve: str | None, *, wishes: Mapping[str, object]) -> Sought:
     """What preserves the joint distribution of the columns where that is to be had, and what does not where it is not.
 
     Beside other wishes it is one wish too many, more often than not: who has some says so of this one too.

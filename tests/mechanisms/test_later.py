@@ -93,7 +93,7 @@ def test_a_past_that_told_the_secret_lets_nothing_follow():
 def test_no_bits_left_is_said():
     problem = random_problem(np.random.default_rng(0))
     past = FiniteChannel.constant(range(3), tk.Finite([0, 1], [1, 1]), bits=62)
-    with pytest.raises(MechanismError, match="no room"):
+    with pytest.raises(MechanismError, match="leaves no budget"):
         Later(past=past).find(problem, Renyi(math.inf, 1.0))
 
 

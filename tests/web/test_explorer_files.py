@@ -14,7 +14,10 @@ import takifugu as tk
 from takifugu.web.gate import MOST_UPLOAD
 from takifugu.web.shelf import MOST_FILES, Shelf, title_of
 
-_AS_FOUND = dict.fromkeys(("sep", "encoding", "decimal", "thousands", "header", "skip", "na", "sentinels"), "")
+_AS_FOUND = dict.fromkeys(("sep", "encoding", "decimal", "thousands", "header", "skip", "na", "sentinels"), "") | {
+    "tidy": "",
+    "merge": "",
+}
 _ROWS = "s,x\n" + "".join(f"{'ab'[k % 2]},{k % 3}\n" for k in range(40))
 
 

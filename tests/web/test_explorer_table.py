@@ -79,7 +79,7 @@ def test_every_control_of_a_dropped_table(
         priors = tk.fit_priors(
             people, secret="diagnosis", query=tk.Row("ward"), secrets=question["pair"], known=["sex"]
         )
-        expected = tk.calibrate(priors, odds=question["odds"], confidence=0.9, keep=None)
+        expected = tk.calibrate(priors, odds=question["odds"], confidence=0.9)
         saved = tk.Calibration.load(visit.save("Calibration", tmp_path))
         assert saved.channel == expected.channel
         assert tk.verify(visit.save("Certificate for an auditor", tmp_path))

@@ -16,6 +16,7 @@ from takifugu.mechanisms import Confidence, table_of
 from takifugu.problems import (
     Diagnostic,
     belief_names,
+    has_code,
 )
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, channel_facts
@@ -280,7 +281,8 @@ class Publication:
         if guarantee.most_odds is not None:
             kept = f"posterior odds between two values of {secret} {change} by at most a factor of "
             kept += number(guarantee.most_odds, 4)
-            kept += "" if math.isinf(guarantee.alpha) else f", and each pair is within {guarantee}"
+            is_of_odds_alone = math.isinf(getattr(guarantee, "alpha", math.inf))
+            kept += "" if is_of_odds_alone else f", and each pair is within {guarantee}"
         else:
             kept = f"every pair of values of {secret} {'would be' if would else 'is'} hidden {guarantee.bound}"
         row = " by one row" if for_each_row(self.calibration) is not None else ""
@@ -291,6 +293,8 @@ class Publication:
         own = answer is not None and answer.secret and not answer.private
         fitted = own and None in belief_names(self.calibration.beliefs)  # to the rows that are published
         less = "; no guarantee against one who knows all other rows" if fitted else ""
+        if has_code("order-kept", self.calibration.findings):
+            less += "; rows keep their order, by the publisher's word that it is random"
         return f"For {self._adversary}{known}, {kept}{row} ({self._basis}{less})."
 
     @property

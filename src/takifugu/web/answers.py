@@ -259,6 +259,13 @@ class Answers:
         def make() -> "Facts":
             from takifugu.reports import facts_for
 
+            if choice.is_listed:
+                from takifugu.publishing import AUTO, preserving
+
+                kept: Facts = preserving(
+                    lambda keep: errand.apart("facts", priors, options | {"keep": keep}, question), AUTO, wishes={}
+                )
+                return kept
             if is_heavy:
                 found: Facts = errand.apart("facts", priors, options, question)
                 return found
@@ -303,7 +310,7 @@ def _options(choice: Choice) -> dict[str, Any]:
         "confidence": choice.confidence,
     }
     if choice.is_listed:
-        options |= {"keep": None, "seed": 0, "mechanism": None}
+        options |= {"seed": 0, "mechanism": None}
     return options
 
 
