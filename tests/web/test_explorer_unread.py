@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         reading = tk.Reading(sep=";", na=("z",), header=False)
         query = tk.Row(*question["columns"])
         expected = tk.calibrate(
-            tk.fit_priors(path, secret="column3", query=query, reading=reading), odds=question["odds"], keep=None
+            tk.fit_priors(path, secret="column3", query=query, reading=reading), odds=question["odds"]
         )
         assert tk.Calibration.load(visit.save("Calibration", tmp_path)).channel == expected.channel
         page.get_by_role("button", name="Copy a link to this choice").click()

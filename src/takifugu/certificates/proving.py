@@ -23,7 +23,7 @@ from takifugu.certificates.statement import Statement, is_statement
 from takifugu.channels import GaussianNoise
 from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, Prover, counted, limit_for, settle_all
 from takifugu.errors import CertificationError, InputError
-from takifugu.laws import Law, VectorMixture
+from takifugu.laws import Law
 from takifugu.mechanisms import Optimal, WassersteinApprox, require_rows_behind, rule_of
 from takifugu.problems import Guarantee, Part, Place, Problem, RenyiDivergence
 
@@ -304,7 +304,7 @@ def _allowed(limit: int | None, effort: float, sizes: Iterable[int]) -> Effort:
 
 def _size(law: Law) -> int:
     """The number of components of a law; of vectors each counts once for every number, and once more for each pair."""
-    return len(law) * law.dimension**2 if isinstance(law, VectorMixture) else len(getattr(law, "weights", ()))
+    return len(law) * law.dimension**2 if law.space == "vector" else len(getattr(law, "weights", ()))
 
 
 def load(path: str | os.PathLike[str]) -> Proved:

@@ -100,7 +100,6 @@ def command(
     is --of, which nothing in TARGET tells.
     """
     from takifugu.calibration import Calibration
-    from takifugu.channels import ListChannel
     from takifugu.errors import CalibrationError, InputError
     from takifugu.releases import Ledger, drawing_of, is_of_table, release_file, require_kept
 
@@ -142,7 +141,7 @@ def command(
         )
         return
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"
-    how = "through a channel" if isinstance(calibrated.channel, ListChannel) else f"with noise of a shape{rounding}"
+    how = "through a channel" if calibrated.channel.publishes == "values" else f"with noise of a shape{rounding}"
     if done.theta is not None:
         how = f"with noise of standard deviation {done.theta!r}{rounding}"
     what = "one number" if is_of_table(calibrated) else f"{done.rows:,} rows" if of is None else "one mean"

@@ -11,7 +11,6 @@ import numpy as np
 from takifugu._display import Plotted
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels import ListChannel
 from takifugu.errors import InputError
 from takifugu.estimates.estimating import Estimate, Estimates
 from takifugu.estimates.scores import NotDeterminedError, Term
@@ -399,9 +398,9 @@ def compared_laws(calibration: Calibration) -> Comparison:
 
     Columns that are passed through take no part, since the laws know nothing of them.
     """
-    channel, answer = calibration.channel, calibration.answer
-    if not isinstance(channel, ListChannel):
+    if calibration.channel.publishes != "values":
         raise InputError("what survives is told of values from a list: noise is right on average, see the report")
+    channel, answer = calibration.channel.as_list(), calibration.answer
     mass = table_of(calibration.problem).mass
     mass = mass / mass.max()
     mass = mass / mass.sum()
@@ -422,9 +421,11 @@ def compared_tables(before: Mapping[str, Sequence[object]], published: Estimates
         published: the published table, with what undoes its channel.
     """
     channel = published.description.channel
+    is_listed = published.description.keeps is None and channel is not None and channel.publishes == "values"
+    values = 0 if channel is None or not is_listed else len(channel.as_list().inputs)
     why = None
-    if published.description.keeps is None and isinstance(channel, ListChannel) and len(channel.inputs) > _MOST_INPUTS:
-        why = f"the channel is between {len(channel.inputs):,} rows of values: ask `estimate` for what you need"
+    if values > _MOST_INPUTS:
+        why = f"the channel is between {values:,} rows of values: ask `estimate` for what you need"
     elif published.rows > _MOST_ROWS:
         why = f"the table has {published.rows:,} rows: ask `estimate` for what you need"
     after = published.as_published

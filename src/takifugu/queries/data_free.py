@@ -69,7 +69,7 @@ def _by_hand(given: object) -> tuple[tuple[Value, ...], Any]:
     weights: dict[Any, float] = {}
     first: dict[Any, Value] = {}
     for law in given.values():
-        if not isinstance(law, Finite):
+        if law.space != "values":
             raise MechanismError("a data-free channel is for values from finite lists: give Row(column, domain=[...])")
         for value, share in zip(law.values, law.probabilities.tolist(), strict=True):
             first.setdefault(key(value), value)

@@ -342,7 +342,7 @@ def _on_the_same_rows(parts: list[Priors]) -> list[Priors]:
 
     The first belief keeps its counts as weights: what is lost is weighed by its rows, and not by another table's.
     """
-    if not all(isinstance(law, Finite) for part in parts for law in part.values()):
+    if not all(law.space == "values" for part in parts for law in part.values()):
         return parts
     rows = list(dict.fromkeys(value for part in parts for law in part.values() for value in law.values))
     place = {value: k for k, value in enumerate(rows)}
@@ -350,7 +350,7 @@ def _on_the_same_rows(parts: list[Priors]) -> list[Priors]:
     for number, part in enumerate(parts):
         laws, counts, pseudo = {}, {}, {}
         for secret, law in part.items():
-            if not isinstance(law, Finite):
+            if law.space != "values":
                 continue
             where = [place[value] for value in law.values]
 

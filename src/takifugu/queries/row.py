@@ -457,7 +457,7 @@ class Row:
         """The laws without knowledge, and those of every cell of every subset of the known columns."""
         known = checked_known(secret, self.columns, known)
         first, cells, alone = self._fitted(table, secret, secrets, known)
-        values = next(law.values for law in first.values() if isinstance(law, Finite))
+        values = next(law.values for law in first.values() if law.space == "values")
         more, findings = cell_beliefs(
             known, cells, first.pseudo, alone=alone, make=lambda masses: Finite(values, masses)
         )

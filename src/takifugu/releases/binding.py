@@ -240,7 +240,7 @@ def _refuse_means(values: Array, laws: Sequence[Any]) -> None:
     table to another. A draw meets the mean with probability zero, whoever gives it the mean means it.
     """
     for law in laws:
-        std = np.sqrt(np.diagonal(law.covariance)) if isinstance(law, VectorMixture) else law.std
+        std = np.sqrt(np.diagonal(law.covariance)) if law.space == "vector" else law.std
         if np.all(std) and (np.abs(np.ravel(values) - law.mean) <= _ROUNDED * std).all():
             raise InputError(
                 "this is the mean of a model's prediction, and the calibration is for a new observation, which the "

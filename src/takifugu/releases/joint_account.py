@@ -12,7 +12,6 @@ from takifugu._validation import integer, real
 from takifugu.calibration import Calibration, calibrate_later
 from takifugu.channels import FiniteChannel, channel_from_state, same_draws, split
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
-from takifugu.laws import Mixture
 from takifugu.mechanisms import Confidence, Optimal, draws_needed, own_seed, worst
 from takifugu.problems import MaxDivergence, Odds, Pair, Problem, Renyi, of_columns, require_rows
 from takifugu.problems import nouns as documents
@@ -36,7 +35,7 @@ def _described(problem: Problem, number: int) -> bytes:
     digest = hashlib.blake2b(digest_size=32)
     belief = problem.beliefs[number]
     for name, law in sorted(((_name(s), law) for s, law in belief.items()), key=lambda item: item[0]):
-        if isinstance(law, Mixture):  # as version 0.1 did, whose ledgers stay readable
+        if law.space == "number":  # as version 0.1 did, whose ledgers stay readable
             digest.update(f"{name!r}:{len(law)}:".encode())
             for array in (law.weights, law.means, law.stds):
                 digest.update(array.astype("<f8").tobytes())

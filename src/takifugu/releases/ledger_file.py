@@ -143,8 +143,11 @@ class LedgerFile:
         with suppress(OSError):  # without the count an older copy goes unnoticed
             if self._counted() < entries:
                 draft = _draft(self._counter)
-                draft.write_bytes(b"%d" % entries)
-                os.replace(draft, self._counter)
+                try:
+                    draft.write_bytes(b"%d" % entries)
+                    os.replace(draft, self._counter)
+                finally:  # Ctrl-C leaves no draft behind
+                    draft.unlink(missing_ok=True)
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:

@@ -496,9 +496,9 @@ def channel_facts(
 
 
 def _channel(calibration: Calibration) -> ListChannel:
-    if not isinstance(calibration.channel, ListChannel):
+    if calibration.channel.publishes != "values":
         raise InputError(f"a {type(calibration.channel).__name__} is told in another way")
-    return calibration.channel
+    return calibration.channel.as_list()
 
 
 def _shares(weights: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
-from takifugu.channels import GaussianVector, ListChannel, Noise
+from takifugu.channels import ListChannel, Noise
 from takifugu.divergences import Masses, finite_divergence
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
@@ -134,7 +134,7 @@ class Facts:
     @property
     def bare(self) -> str:
         """What an adversary would see if nothing were hidden, after a chance."""
-        return "from the true value" if isinstance(self.calibration.channel, ListChannel) else "without noise"
+        return "from the true value" if self.calibration.channel.publishes == "values" else "without noise"
 
     @property
     def belief(self) -> str:
@@ -256,7 +256,7 @@ def belief_losses(calibration: Calibration) -> tuple[BeliefLoss, ...]:
     count = len(calibration.beliefs)
     if count == 1:
         return ()
-    if not isinstance(calibration.channel, ListChannel) and calibration.problem.size > _MOST_PLACES:
+    if calibration.channel.publishes != "values" and calibration.problem.size > _MOST_PLACES:
         return ()
     found = []
     for belief in range(count):
@@ -278,8 +278,8 @@ def _all_losses(calibration: Calibration, belief: int) -> Array | None:
     size, channel = len(secrets), calibration.channel
     found = np.full((size, size), math.nan)
     position = {secret: k for k, secret in enumerate(secrets)}
-    if isinstance(channel, ListChannel):
-        if size * size * len(channel.outputs) > _MOST_NUMBERS:
+    if channel.publishes == "values":
+        if size * size * len(channel.as_list().outputs) > _MOST_NUMBERS:
             return None
         published = np.stack([channel.apply(law).probabilities for law in problem.laws(belief)])
         every = finite_divergence(published[:, None, :], published[None, :, :], alpha=calibration.alpha)
@@ -369,16 +369,17 @@ def most_telling(calibration: Calibration) -> Adversary:
     """
     problem, channel = calibration.problem, calibration.channel
     found: Adversary
-    if isinstance(channel, ListChannel):
-        told: Any = partial(channel_adversary, channel, promise=promised(calibration))
-        before = _most_apart(problem, lambda law: Masses.of(channel.weights_of(law)))
-        after = _most_apart(problem, channel.published)
+    if channel.publishes == "values":
+        finite = channel.as_list()
+        told: Any = partial(channel_adversary, finite, promise=promised(calibration))
+        before = _most_apart(problem, lambda law: Masses.of(finite.weights_of(law)))
+        after = _most_apart(problem, finite.published)
         found, bare = (told(*problem.ends(place)) for place in (after, before))
     else:
-        if isinstance(channel, Noise):
-            told = partial(adversary, promise=promised(calibration), channel=channel)
-        elif isinstance(channel, GaussianVector):
-            told = partial(vector_adversary, promise=promised(calibration), channel=channel)
+        if channel.publishes == "number":
+            told = partial(adversary, promise=promised(calibration), channel=channel.as_noise())
+        elif channel.publishes == "vector":
+            told = partial(vector_adversary, promise=promised(calibration), channel=channel.as_vector())
         else:
             raise InputError(f"what a {type(channel).__name__} tells is not known here")
         every = {place: told(*problem.ends(place)) for place in problem.places() if place.first < place.second}

@@ -9,7 +9,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
-from takifugu.channels import GaussianVector, ListChannel, Noise
+from takifugu.channels import GaussianVector
 from takifugu.errors import InputError
 from takifugu.laws import Law, VectorMixture
 from takifugu.problems import Pair
@@ -68,9 +68,9 @@ def vector_facts(
     calibration: Calibration, *, question: str | None, compare: bool, certificate_sha256: str | None
 ) -> VectorFacts:
     """The facts of noise on vectors; there is nothing to compare it with."""
-    channel = calibration.channel
-    if not isinstance(channel, GaussianVector):
+    if calibration.channel.publishes != "vector":
         raise InputError("these facts are about noise on vectors")
+    channel = calibration.channel.as_vector()
     a, b = calibration.worst_pair
     belief = calibration.beliefs[calibration.place.belief]
     laws = [belief[name] for name in calibration.pairs.secrets]
@@ -172,11 +172,11 @@ def facts_of(
     (0.75, 0.6667)
     """
     make: Any
-    if isinstance(calibration.channel, Noise):
+    if calibration.channel.publishes == "number":
         make = noise_facts
-    elif isinstance(calibration.channel, ListChannel):
+    elif calibration.channel.publishes == "values":
         make = channel_facts
-    elif isinstance(calibration.channel, GaussianVector):
+    elif calibration.channel.publishes == "vector":
         make = vector_facts
     else:
         kind = type(calibration.channel).__name__

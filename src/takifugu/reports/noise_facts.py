@@ -92,9 +92,9 @@ class Comparison:
 
 def channel_of(calibration: Calibration) -> Noise:
     """The channel of a calibration of noise on numbers."""
-    if not isinstance(calibration.channel, Noise):
+    if calibration.channel.publishes != "number":
         raise InputError(f"a {type(calibration.channel).__name__} adds no noise to numbers")
-    return calibration.channel
+    return calibration.channel.as_noise()
 
 
 def itself(calibration: Calibration) -> Comparison:

@@ -256,13 +256,13 @@ def _certificate(certificate: Certificate | ChannelCertificate) -> str:
 
 
 def _told(law: Any) -> str:
-    if isinstance(law, Finite):
+    if law.space == "values":
         if law.is_numeric:
             return f"{len(law):,} values, mean {number(law.mean)}, spread {number(law.std)}"
         most = int(np.argmax(law.weights))
         share = percent(float(law.probabilities[most]))
         return f"{len(law):,} values, most often {clean(named(law.values[most]), 30)} ({share})"
-    if isinstance(law, VectorMixture):
+    if law.space == "vector":
         return f"{law.dimension} numbers, means {_few(law.mean)}, {len(law):,} component{'s' * (len(law) != 1)}"
     mean, std = getattr(law, "mean", None), getattr(law, "std", None)
     if isinstance(mean, float) and isinstance(std, float):

@@ -199,9 +199,7 @@ class Publication:
 
     @property
     def _channel(self) -> ListChannel:
-        channel = self.calibration.channel
-        assert isinstance(channel, ListChannel)  # `told` takes no other
-        return channel
+        return self.calibration.channel.as_list()  # `told` takes no other
 
     def _changed(self, column: ColumnFacts) -> str:
         """What became of one column's cells: of what is on the list, and on the way to it."""
@@ -325,15 +323,14 @@ def _known(name: str) -> str:
 
 def told(calibration: Calibration) -> Publication:
     """The figures of a calibration through a finite channel."""
-    if not isinstance(calibration.channel, ListChannel):
+    if calibration.channel.publishes != "values":
         raise InputError("a publication is told of a finite channel")
     return publication_of(channel_facts(calibration, question=None, compare=False, certificate_sha256=None))
 
 
 def publication_of(facts: ChannelFacts) -> Publication:
     """The figures of a publication, from the facts of its calibration."""
-    calibration, channel = facts.calibration, facts.calibration.channel
-    assert isinstance(channel, ListChannel)  # no other has these facts
+    calibration, channel = facts.calibration, facts.calibration.channel.as_list()  # no other has these facts
     return Publication(
         calibration,
         facts.columns,

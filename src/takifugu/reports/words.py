@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from takifugu.calibration import Calibration, values_published
-from takifugu.channels import ListChannel, hundred, named
+from takifugu.channels import hundred, named
 from takifugu.laws import key
 from takifugu.problems import (
     Guarantee,
@@ -38,7 +38,7 @@ def answer(facts: NoiseFacts) -> str:
 
 def inference(facts: Facts) -> str:
     """What an adversary can still infer, in one sentence."""
-    return best_guess(facts.adversary, "value", facts.bare, exact=isinstance(facts.calibration.channel, ListChannel))
+    return best_guess(facts.adversary, "value", facts.bare, exact=facts.calibration.channel.publishes == "values")
 
 
 def best_guess(guess: Adversary, thing: str, bare: str, *, exact: bool) -> str:
@@ -155,8 +155,8 @@ def in_guesses(promise: Guarantee) -> str | None:
 
     >>> from takifugu.problems import Odds
     >>> in_guesses(Odds(3))
-    'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, no guess is right with a chance \
-above 75 %.'
+    'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, no guess is right with a \
+probability above 75 %.'
     >>> in_guesses(Odds(10_000))
     'In other words (α = ∞, ε = 9.21): of two secrets that seemed equally likely, a guess may be right with a chance \
 of more than 99.9 %. That hides little.'
