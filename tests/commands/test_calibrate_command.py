@@ -249,3 +249,12 @@ def test_one_mean_is_not_averaged_over_a_hundred(query, has):
     told = CliRunner().invoke(main, [*given, "--alpha", "2", "--epsilon", "0.5"]).stdout
     assert "Noise θ" in told
     assert ("100 averaged" in told) == has
+
+
+def test_epsilon_with_delta_is_a_guarantee_of_its_own():
+    asked = (*ASKED, "--epsilon", "1", "--delta", "1e-5", "--json")
+    found = {name: json.loads(run(*asked, "--mechanism", name).stdout) for name in ("laplace", "exact")}
+    assert found["laplace"]["guarantee"] == {"kind": "approximate", "epsilon": 1.0, "delta": 1e-5}
+    assert json.loads(run(*asked).stdout) == found["exact"]
+    priors = tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=tk.Mean("oldpeak"), secrets=[1, 3])
+    assert found["exact"]["theta"] == tk.calibrate(priors, epsilon=1, delta=1e-5).theta

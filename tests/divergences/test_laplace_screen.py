@@ -60,3 +60,50 @@ def test_the_search_is_that_of_every_place_by_itself(kind, monkeypatch):
         assert found.channel.scale == pytest.approx(alone.channel.scale, rel=1e-10)
         assert found.meets_budget()
         tk.verify(tk.certify(found))
+
+
+@pytest.mark.parametrize("span", [1e6, 1e9, 1e11, 1e13])
+def test_points_far_apart_beside_the_noise_lose_their_digits_and_no_pair_is_cleared_for_it(span):
+    """Logarithms as large as the span over the scale hold few digits after the point: that much is allowed for."""
+    for seed in range(some_of(20)):
+        rng = np.random.default_rng(seed)
+        laws = [
+            tk.Mixture(rng.dirichlet(np.ones(7)), np.append(rng.random(4) * 2, span + rng.random(3) * 2), np.zeros(7))
+            for _ in range(2)
+        ]
+        attained, bound = screen_odds_after_laplace(laws, scale=1.0, epsilon=1.0)
+        for i, j in ((0, 1), (1, 0)):
+            assert attained[i, j] <= bound[i, j]
+            assert decide_odds_after_laplace(laws[i], laws[j], scale=1.0, epsilon=float(bound[i, j])).holds is not False
+            low = float(attained[i, j]) * (1 - 1e-9)
+            if low > 0:
+                assert decide_odds_after_laplace(laws[i], laws[j], scale=1.0, epsilon=low).holds is not True
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e5, 1e8, 1.7e9, 1e15])
+def test_an_offset_that_all_laws_share_changes_nothing(offset):
+    for seed in range(some_of(20)):
+        rng = np.random.default_rng(seed)
+        laws = {k: tk.Mixture.empirical(np.arange(4.0) + offset, rng.dirichlet(np.ones(4))) for k in range(4)}
+        channel = tk.LaplaceNoise(2.0)
+        found = worst_case.closest(Problem.of(laws), channel, tk.Odds(3))
+        every = [channel.loss(p, q, MaxDivergence()) for p in laws.values() for q in laws.values() if p is not q]
+        assert found.loss == max(every) > 0
+
+
+def test_what_cannot_be_resolved_is_not_cleared():
+    for laws in (
+        [tk.Mixture.gaussian(1e17, 1), tk.Mixture.gaussian(-1e17, 1)],
+        [tk.Mixture.gaussian(0, 1e300), tk.Mixture.gaussian(1, 1e-300)],
+        [tk.Mixture.gaussian(0, 1), tk.Mixture([1e-300, 1], [1e12, 0], [0, 0])],
+    ):
+        for scale in (1e-12, 1.0, 1e12):
+            bound = screen_odds_after_laplace(laws, scale=scale, epsilon=1.0).bound
+            assert not np.isnan(bound).any()
+            for i, j in ((0, 1), (1, 0)):
+                if laws[0].stds.max() > 1e200:  # where floats tell nothing no bound may be finite
+                    assert bound[i, j] == np.inf
+                    continue
+                with np.errstate(all="ignore"):
+                    truth = odds_after_laplace(laws[i], laws[j], scale=scale)
+                assert truth <= bound[i, j] or np.isnan(truth)

@@ -13,6 +13,7 @@ from takifugu.commands.progress import doing, done
 
 if TYPE_CHECKING:
     from takifugu.atomic import Files
+    from takifugu.mechanisms import Mechanism
 
 
 @click.command("calibrate", cls=Command)
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 @single("--assurance", type=click.Choice(["band"]), help="Guarantee it for the population, proved: more noise.")
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @single("--mechanism", help="The rule that finds the noise. [default: exact, and optimal for row]")
-@single("--delta", type=float, help="For wasserstein-approx: the share of cases left unprotected.")
+@single(
+    "--delta", type=float, help="With --epsilon alone: (epsilon, delta). With wasserstein-approx: the share left out."
+)
 @single(
     "--solver",
     type=click.Choice(["program", "columns"]),
@@ -89,6 +92,9 @@ def command(
     Laplace noise that changes posterior odds by at most a factor of 3:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --odds 3
+    The least Gaussian noise for (epsilon, delta), or with --mechanism laplace the least Laplace noise:
+      takifugu calibrate heart --secret slope --pair 1 3 \\
+          --query mean:oldpeak --epsilon 1 --delta 1e-5
     The noise at which no guess is right more than six times in ten:
       takifugu calibrate heart --secret slope --pair 1 3 \\
           --query mean:oldpeak --best-guess 0.6
@@ -102,17 +108,15 @@ def command(
     """
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
-    from takifugu.mechanisms import draws_needed, get_mechanism
+    from takifugu.mechanisms import draws_needed
 
     wishes = (("delta", delta), ("solver", solver), ("radius", radius), ("shape", shape))
     options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
     if free_shares:
         options["keep"] = None
     # Before the table is read, which may take long: whether it is a promise at all, and one that can be kept.
-    noise = default_of(question["query"]) == "shaped"
-    require_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error, of_noise=noise)
-    alone = odds is not None and alpha is None and epsilon is None
-    rule = get_mechanism(mechanism or default_of(question["query"], odds=alone), options)
+    given = {"alpha": alpha, "epsilon": epsilon, "odds": odds, "best_guess": best_guess, "error": error}
+    rule = _rule(question["query"], mechanism, options, given)
     _refuse_odds_of_noise(rule, odds)
     if confidence is not None:
         draws_needed(confidence)
@@ -167,6 +171,18 @@ def command(
         if told:
             out.print()
             tell_files(told, out)
+
+
+def _rule(query: str, mechanism: str | None, options: dict[str, Any], given: dict[str, float | None]) -> "Mechanism":
+    """The rule that was asked for, once what is asked is a guarantee; delta beside epsilon alone belongs to that."""
+    from takifugu.mechanisms import get_mechanism
+
+    is_approximate = "delta" in options and given["alpha"] is None and given["epsilon"] is not None
+    if not is_approximate:
+        require_promise(**given, of_noise=default_of(query) == "shaped")
+    alone = given["odds"] is not None and given["alpha"] is None and given["epsilon"] is None
+    own = {name: value for name, value in options.items() if not (is_approximate and name == "delta")}
+    return get_mechanism(mechanism or default_of(query, odds=alone), own)
 
 
 def _refuse_odds_of_noise(rule: object, odds: float | None) -> None:

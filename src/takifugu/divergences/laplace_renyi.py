@@ -215,12 +215,13 @@ def _tail(p: ExactLaplace, q: ExactLaplace, powers: Any, start: Any, sign: int, 
         for bell in law.law.bells:
             step = max(step, fraction(math.sqrt(float(bell.variance.numer()) / float(bell.variance.denom()))))
     for turn in range(_TURNS):
+        if turn:
+            end = end + sign * step * (1 + (turn - 1) // 8)
         far = arb(sign * p.u * end).exp()
         bounds = [_between(sum(law.parts(end), arb(0)) * far, law.moment(sign)) for law in (p, q)]
         tail = bounds[0] ** powers[0] * bounds[1] ** powers[1] / (far * arb(p.u))
         if tail.rel_accuracy_bits() >= goal - 20:
-            return end, tail
-        end = end + sign * step * (1 + turn // 8)
+            break
     return end, tail
 
 

@@ -19,7 +19,8 @@ _REACH = 6.0  # standard deviations, on either side of where noise tilts a norma
 _SHARE = 0.02  # of the budget: what the steps of the grid may leave open
 _LEAST, _MOST = 64, 8_000  # places of a grid
 _WORK = 2_000_000_000  # differences of logarithms for all pairs
-_ROUNDING = 1e-9  # of a logarithm in floats, a thousand times over
+_ROUNDING = 2.0**-48  # of a logarithm's size, for each term that is added up: thirty times what floats lose
+_DEEPEST = 750.0  # e to minus this is below all floats
 
 
 class Screened(NamedTuple):
@@ -37,6 +38,11 @@ def screen_odds_after_laplace(laws: Sequence[Mixture], *, scale: float, epsilon:
     >>> bool(found.attained[0, 1] <= 0.5 <= found.bound[0, 1] <= 0.53)
     True
     """
+    with np.errstate(all="ignore"):  # what overflows, or is no number, clears nothing
+        return _screened(_centred(laws), scale, epsilon)
+
+
+def _screened(laws: Sequence[Mixture], scale: float, epsilon: float) -> Screened:
     places, step = _grid(laws, scale, epsilon)
     logs = [LogLaplace(law, scale) for law in laws]
     heights = np.array([log(places) for log in logs])
@@ -48,9 +54,30 @@ def screen_odds_after_laplace(laws: Sequence[Mixture], *, scale: float, epsilon:
         inside[i] = (heights[i] - heights).max(axis=1)
     attained = np.maximum(inside, np.maximum(right[:, None] - right, left[:, None] - left))
     bound = np.maximum(inside + step / scale, np.maximum(right[:, None] - last, left[:, None] - first))
-    bound = bound + _ROUNDING * (1.0 + np.abs(bound))
+    lost = _lost(laws, places, scale)
+    attained, bound = np.nan_to_num(attained - lost, nan=0.0).clip(min=0.0), bound + lost
     same = np.eye(size, dtype=bool)
     return Screened(np.where(same, 0.0, attained), np.where(same, 0.0, np.where(np.isnan(bound), np.inf, bound)))
+
+
+def _centred(laws: Sequence[Mixture]) -> list[Mixture]:
+    """The laws around a common middle: nothing that tells them apart changes, and large offsets cost no digits."""
+    every = np.concatenate([law.means for law in laws])
+    middle = 0.5 * float(every.min()) + 0.5 * float(every.max())
+    return [Mixture(law.weights, law.means - middle, law.stds) for law in laws]
+
+
+def _lost(laws: Sequence[Mixture], places: Array, scale: float) -> float:
+    """No less than what rounding may do to a difference of logarithms; infinite where nothing is left of them.
+
+    A logarithm is a sum of as many terms as the law has components, each up to the span over the scale in size, or half
+    the squared width over the squared scale.
+    """
+    span = max(float(np.abs(places).max()), *(float(np.abs(law.means).max()) for law in laws))
+    width = max(float(law.stds.max()) for law in laws)
+    terms = 8 + max(len(law) for law in laws)
+    lost = _ROUNDING * terms * (2.0 * span / scale + (width / scale) ** 2 + _DEEPEST)
+    return lost if math.isfinite(lost) else math.inf
 
 
 def _grid(laws: Sequence[Mixture], scale: float, epsilon: float) -> tuple[Array, float]:
@@ -68,4 +95,5 @@ def _grid(laws: Sequence[Mixture], scale: float, epsilon: float) -> tuple[Array,
     needed = (high - low) / (_SHARE * epsilon * scale)
     count = most if not needed < most else max(_LEAST, math.ceil(needed))
     places = np.linspace(low, high, count + 1)
-    return np.union1d(places, points), float(np.diff(places).max())
+    gaps = np.diff(np.union1d(places, points))
+    return np.union1d(places, points), float(gaps.max()) if len(gaps) and high > low else math.inf

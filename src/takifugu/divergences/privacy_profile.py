@@ -481,6 +481,8 @@ class PrivacyCurve(Plotted):
         chance = check.real("prior", prior, "a number above 0 and below 1")
         if not 0 < chance < 1:
             raise InputError(f"prior must be a number above 0 and below 1, got {prior!r}")
+        if not (self.p.places.size or self.q.places.size):
+            return _information_of_points(self.p.points, self.q.points, chance)
         total = 0.0
         for curve, weight in ((self, chance), (self.reversed(), 1.0 - chance)):
             ends = sorted({0.0, 1.0, 4.0, 12.0, *(e for e in curve._kinks if 0 < e < _ENDS), _ENDS})
@@ -601,6 +603,16 @@ def _crossings(f: Callable[[Array], Array], ends: tuple[Array, Array], values: t
         a, b = np.where(same, x, a), np.where(same, b, x)
     found: Array = x
     return found
+
+
+def _information_of_points(p: Mapping[Any, float], q: Mapping[Any, float], chance: float) -> float:
+    """Of laws on points alone it is a sum, π·p·ln(p/m) + (1 − π)·q·ln(q/m) with m = πp + (1 − π)q."""
+    terms = []
+    for place in {**p, **q}:
+        mass, other = p.get(place, 0.0), q.get(place, 0.0)
+        middle = chance * mass + (1.0 - chance) * other
+        terms += [w * one * math.log(one / middle) for w, one in ((chance, mass), (1.0 - chance, other)) if one > 0]
+    return max(0.0, math.fsum(terms))
 
 
 class Points:

@@ -320,7 +320,7 @@ def _attained(problem: Problem, part: Part, channel: Noise) -> tuple[Place, floa
         if found is None:
             return None
         losses = found[0][i, j]
-        k = int(np.nanargmax(losses))
+        k = int(np.argmax(losses))
         if best is None or losses[k] > best[1]:
             best = Place(belief, int(i[k]), int(j[k])), float(losses[k])
     return best

@@ -500,7 +500,7 @@ def _by_bounds(problem: Problem, channel: Channel, of: Divergence, belief: int) 
     kept = list(range(len(i)))
     if found is not None:
         attained, bound = found
-        kept = np.flatnonzero(~(bound[i, j] < np.nanmax(attained[i, j]))).tolist()
+        kept = np.flatnonzero(~(bound[i, j] < attained[i, j].max())).tolist() or kept
     yield from (Place(belief, int(i[k]), int(j[k])) for k in kept)
 
 
