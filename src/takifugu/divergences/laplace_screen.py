@@ -74,9 +74,9 @@ def _lost(laws: Sequence[Mixture], places: Array, scale: float) -> float:
     the squared width over the squared scale.
     """
     span = max(float(np.abs(places).max()), *(float(np.abs(law.means).max()) for law in laws))
-    width = max(float(law.stds.max()) for law in laws)
+    width = max(float(law.stds.max()) for law in laws) / scale
     terms = 8 + max(len(law) for law in laws)
-    lost = _ROUNDING * terms * (2.0 * span / scale + (width / scale) ** 2 + _DEEPEST)
+    lost = _ROUNDING * terms * (2.0 * span / scale + width * width + _DEEPEST)
     return lost if math.isfinite(lost) else math.inf
 
 
