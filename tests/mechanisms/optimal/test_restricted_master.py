@@ -48,8 +48,9 @@ def by_one_program(program):
     equal = [np.kron(np.eye(n)[x], np.ones(n)) for x in range(n)]
     limit = [1.0] * n
     if program.keeps_marginal:
-        equal += [np.kron(program.mass, np.eye(n)[y]) for y in range(n)]
-        limit += program.mass.tolist()
+        # One of these follows from the others, but for rounding, which would make them contradict one another.
+        equal += [np.kron(program.mass, np.eye(n)[y]) for y in range(n - 1)]
+        limit += program.mass.tolist()[:-1]
     found = linprog(
         (program.mass[:, None] * loss).ravel(),
         A_ub=np.array(above),
