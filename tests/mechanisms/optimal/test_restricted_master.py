@@ -27,6 +27,8 @@ def program_of(seed, *, rows=ROWS, groups=((0, 1),), odds=2.0, keeps=False, shap
     rng = np.random.default_rng(seed)
     count = 1 + max(law for group in groups for law in group)
     laws = rng.dirichlet(np.full(len(rows), shape), size=count)
+    # Solvers see nothing below their tolerance of 1e-7; what comes of smaller masses is repaired and proved elsewhere.
+    laws = (1 - 1e-5) * laws + 1e-5 / len(rows)
     mass = rng.dirichlet(np.ones(count)) @ laws
     floor = np.full(count, 0.01 * lean)
     return ColumnProgram(laws, groups, mass, Cells.of(rows, mass), odds, lean, floor, keeps)
@@ -48,20 +50,19 @@ def by_one_program(program):
     equal = [np.kron(np.eye(n)[x], np.ones(n)) for x in range(n)]
     limit = [1.0] * n
     if program.keeps_marginal:
-        # One of these follows from the others, but for rounding, which would make them contradict one another.
-        equal += [np.kron(program.mass, np.eye(n)[y]) for y in range(n - 1)]
-        limit += program.mass.tolist()[:-1]
+        equal += [np.kron(program.mass, np.eye(n)[y]) for y in range(n)]
+        limit += program.mass.tolist()
     found = linprog(
         (program.mass[:, None] * loss).ravel(),
         A_ub=np.array(above),
         b_ub=np.zeros(len(above)),
         A_eq=np.array(equal),
         b_eq=np.array(limit),
-        # By default constraints may be off by 1e-7, and the least cost is then below what there is by as much.
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     assert found.status == 0
-    return found.fun
+    # Constraints may be off by 1e-7, and the least cost by as much times what each is worth.
+    worth = np.abs(found.ineqlin.marginals).sum() + np.abs(found.eqlin.marginals).sum()
+    return found.fun, 1e-7 * float(worth)
 
 
 def published(program, found):
@@ -97,12 +98,12 @@ GROUPS = st.sampled_from([((0, 1),), ((0, 1, 2),), ((0, 1, 2, 3),), ((0, 1), (0,
 )
 def test_the_cost_is_that_of_one_program_with_every_move(seed, groups, odds, keeps, shape):
     program = program_of(seed, groups=groups, odds=odds, keeps=keeps, shape=shape)
-    best = by_one_program(program)
+    best, doubt = by_one_program(program)
     found = by_levels(program, np.random.default_rng(0), rounds=30)
     check(program, found)
     assert best * (1 - 1e-6) - 1e-9 <= cost_of(program, found) <= best * 1.003 + 1e-6
     bound = lower_bound_by_columns(program, Prices(found.prices, found.kept))
-    assert best * 0.997 - 1e-6 <= bound <= best * (1 + 1e-9) + 1e-12
+    assert best * 0.997 - 1e-6 <= bound <= best + doubt + 1e-12
 
 
 MANY = tuple(itertools.product(range(20), range(20)))
