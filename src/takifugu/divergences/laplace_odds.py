@@ -310,11 +310,7 @@ class ExactLaplace:
         total = arb(0)
         for k, normal in enumerate(self._normals):
             low, high = (arb(a) - normal.mean) / normal.std, (arb(c) - normal.mean) / normal.std
-            between = (
-                upper_normal_tail(low) - upper_normal_tail(high)
-                if low > 0
-                else upper_normal_tail(-high) - upper_normal_tail(-low)
-            )
+            between = normal_mass(low, high, is_above=bool(low > 0))
             total += arb(self.law.bells[k].weight) * between
         return total
 

@@ -22,7 +22,7 @@ from takifugu import _validation as check
 from takifugu._display import Plotted
 from takifugu._validation import Array, noise, real
 from takifugu.divergences.certified import Decision
-from takifugu.divergences.laplace_odds import ExactLaplace, LogLaplace, upper_normal_tail
+from takifugu.divergences.laplace_odds import ExactLaplace, LogLaplace, normal_mass, upper_normal_tail
 from takifugu.divergences.numerics.balls import (
     Effort,
     Enclosure,
@@ -157,13 +157,7 @@ class GaussianSmoothed(Smoothed):
         total = arb(0)
         for (weight, mean, std), bell in zip(self._bells, self.law.bells, strict=True):
             low, high = (arb(a) - mean) / std, (arb(c) - mean) / std
-            is_above = a >= bell.mean
-            between = (
-                upper_normal_tail(low) - upper_normal_tail(high)
-                if is_above
-                else upper_normal_tail(-high) - upper_normal_tail(-low)
-            )
-            total += weight * between
+            total += weight * normal_mass(low, high, is_above=a >= bell.mean)
         return total
 
     def beyond(self, y: Any, sign: int) -> Any:

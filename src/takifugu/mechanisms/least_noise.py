@@ -234,7 +234,7 @@ def keeps(problem: Problem, channel: Noise, asked: Guarantee) -> bool:
     for part in asked.parts:
         if not channel.knows(type(part.divergence)):
             return False
-        places: Iterable[Place] = uncleared(problem, part, channel)
+        places: Iterable[Place]
         if _is_screened(type(channel), part):
             here = channel.variance * (1 + 2**-50)
             alpha = cast(RenyiDivergence, part.divergence).alpha
@@ -242,6 +242,8 @@ def keeps(problem: Problem, channel: Noise, asked: Guarantee) -> bool:
             if needed.variance != here:
                 return False
             places = {worst(problem, channel, part.divergence).place: None} | dict.fromkeys(needed.close)
+        else:
+            places = uncleared(problem, part, channel)
         if not all(_is_enough(problem, place, part, channel) for place in places):
             return False
     return True
