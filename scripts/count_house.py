@@ -99,10 +99,10 @@ class Module:
     @cached_property
     def anys(self) -> int:
         """How often `Any` is written, imports apart."""
-        names = (node.id if isinstance(node, ast.Name) else node.attr for node in self._names())
+        names = (node.id if isinstance(node, ast.Name) else node.attr for node in self._written())
         return sum(name == "Any" for name in names)
 
-    def _names(self) -> Iterator[ast.Name | ast.Attribute]:
+    def _written(self) -> Iterator[ast.Name | ast.Attribute]:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Name | ast.Attribute):
                 yield node
@@ -130,9 +130,31 @@ class Module:
                     asked.append(node.args[1])
             elif isinstance(node, ast.MatchClass):
                 asked.append(node.cls)
-        return sum(
-            bool(_named(one) & {kind for kind, owner in kinds.items() if owner != self.package}) for one in asked
-        )
+        return sum(any(self._names(one, kind, owner) for kind, owner in kinds.items()) for one in asked)
+
+    def _names(self, node: ast.AST, kind: str, owner: str) -> bool:
+        """Whether an expression names this class of another package: what is imported from elsewhere is no such."""
+        if owner == self.package:
+            return False
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name) and self._from_us.get(one.id) == (kind, owner):
+                return True
+            if isinstance(one, ast.Attribute) and one.attr == kind:
+                base = next(inner for inner in ast.walk(one) if isinstance(inner, ast.Name))
+                return base.id in self._from_us or base.id == self.name.split(".")[0]
+        return False
+
+    @cached_property
+    def _from_us(self) -> dict[str, tuple[str, str]]:
+        """The names that it imports from the package: what they are called there, and by whose front."""
+        found: dict[str, tuple[str, str]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom):
+                home = self._absolute(node).split(".")
+                if home[0] == self.name.split(".")[0]:
+                    for alias in node.names:
+                        found[alias.asname or alias.name] = (alias.name, home[1] if len(home) > 1 else alias.name)
+        return found
 
     def classes(self) -> list[str]:
         """The public classes that it defines, errors apart."""

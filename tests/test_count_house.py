@@ -50,6 +50,13 @@ def enter(a, b, c, d, e, f, g, h, i, *, j, k, l, m, n):
     return isinstance(a, (int, house.laws.bell.Bell)) or isinstance(a, Bell | int) or isinstance(a, int)
 
 
+def count(a):
+    import numbers
+    from fractions import Bell
+
+    return isinstance(a, numbers.Bell)  # of the same name, and somebody else's
+
+
 def leave(a):
     match a:
         case Bell():
@@ -154,3 +161,8 @@ def test_the_table_is_printed_and_its_status_is_that_of_the_budgets():
     lines = done.stdout.splitlines()
     assert len(lines) == 14
     assert done.returncode == int(any(line.endswith(("over", "under")) for line in lines))
+
+
+def test_no_class_of_the_core_is_told_apart_by_others():
+    core = House.read(SCRIPT.parents[1] / "src" / "takifugu").without(*COUNTED["APART"])
+    assert core.told_apart == {}  # what an object can do is a member of it; what it cannot do it refuses by name

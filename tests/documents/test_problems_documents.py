@@ -19,8 +19,8 @@ from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.errors import InputError
 from takifugu.laws.lattice import Lattice
+from takifugu.laws.vector_mixture import law_from_state
 from takifugu.problems import nouns as documents
-from takifugu.problems import nouns as laws
 from takifugu.problems.answer import Answer, Choices
 from takifugu.problems.problem import Belief, Pairs, Problem
 from when_asked import WhenAsked
@@ -41,7 +41,7 @@ SCALARS = st.one_of(st.integers(-(2**52), 2**52), FLOATS, st.sampled_from(["p", 
 def test_finite_laws_keep_every_bit(values, data):
     weights = [data.draw(WEIGHTS) for _ in values]
     law = tk.Finite(values, weights)
-    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
+    assert law_from_state(through_json(law.to_state()), "law", form.Room()) == law
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_finite_laws_keep_every_bit(values, data):
     ids=repr,
 )
 def test_every_law_comes_back(law):
-    assert laws.law_from(through_json(laws.law_to(law)), "law", form.Room()) == law
+    assert law_from_state(through_json(law.to_state()), "law", form.Room()) == law
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_every_law_comes_back(law):
 )
 def test_what_is_no_law_is_told(content):
     with pytest.raises(InputError, match="law"):
-        laws.law_from(content, "law", form.Room())
+        law_from_state(content, "law", form.Room())
 
 
 def test_a_file_has_room_for_so_many_numbers():
     with pytest.raises(InputError, match="must have 1 to 2 entries"):
-        laws.law_from({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
+        law_from_state({"values": [1, 2, 3], "weights": [1, 1, 1]}, "law", form.Room(2))
 
 
 @pytest.mark.parametrize(

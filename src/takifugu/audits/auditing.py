@@ -36,7 +36,7 @@ from takifugu.audits.rows import Rows, listed_rows, read_rows
 from takifugu.calibration import Calibration
 from takifugu.channels import ListChannel, Noise
 from takifugu.errors import InputError
-from takifugu.laws import Lattice, key
+from takifugu.laws import key
 from takifugu.mechanisms import worst
 from takifugu.problems import (
     OWN_ROWS,
@@ -124,8 +124,8 @@ def _noise(rows: Rows, calibration: Calibration, channel: Noise) -> list[Diagnos
     y, x, theta = rows.published[name].numbers, rows.truth[name].numbers, channel.std
     if y is None or x is None or theta == 0 or len(rows) < 20:
         return []
-    domain = None if calibration.answer is None else calibration.answer.domain
-    gaps = y - (domain.snap(x) if isinstance(domain, Lattice) else x)
+    lattice = None if calibration.answer is None else calibration.answer.lattice
+    gaps = y - (x if lattice is None else lattice.snap(x))
     spread = float(np.nanstd(gaps))
     # The spread of n draws is θ(1 ± √(k + 2)/2√n), k the excess kurtosis: 0 of normal noise, 3 of Laplace noise.
     room = _SURELY / math.sqrt(2 * len(rows)) * math.sqrt(1.0 + channel.excess_kurtosis / 2)

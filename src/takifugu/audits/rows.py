@@ -160,12 +160,12 @@ class Rows:
 
 def listed_rows(rows: Rows, calibration: Calibration) -> tuple[list[object], list[object]]:
     """The true rows as values of the public lists, numbers at the nearest, and the published ones."""
-    domain = None if calibration.answer is None else calibration.answer.domain
+    lists = () if calibration.answer is None else calibration.answer.lists
     columns = [rows.truth[name] for name in rows.answer]
-    if isinstance(domain, tuple):
+    if lists:
         true = [
             np.array(one.values, dtype=object)[one.places(c.labels if c.numbers is None else c.numbers, name)].tolist()
-            for one, c, name in zip(domain, columns, rows.answer, strict=True)
+            for one, c, name in zip(lists, columns, rows.answer, strict=True)
         ]
     else:
         true = [column.labels.tolist() for column in columns]

@@ -137,14 +137,10 @@ def about_the_answer(
 def _list_read(problem: Problem) -> list[Diagnostic]:
     """Whether the list of values came from the rows: bounds on the shares of values that were chosen for having been
     seen may all fail at once (proofs/bounds.md)."""
-    from takifugu.laws import Lattice
-
     answer = problem.answer
-    if answer is None or (isinstance(answer.domain, Lattice) and not answer.is_read) or answer.is_public:
+    if answer is None or (answer.lattice is not None and not answer.is_read) or answer.is_public:
         return []
-    if isinstance(answer.domain, tuple) and len(answer.domain) > 1:
-        return [Diagnostic("list-read-for-band", several=True)]
-    return [Diagnostic("list-read-for-band", several=False)]
+    return [Diagnostic("list-read-for-band", several=len(answer.lists) > 1)]
 
 
 def other_smoothing(problem: Problem, channel: "ListChannel", asked: Guarantee) -> Diagnostic:

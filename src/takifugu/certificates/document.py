@@ -13,7 +13,6 @@ from takifugu._display import Plotted
 from takifugu.divergences import Enclosure
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Mixture
-from takifugu.problems import nouns
 
 # What certificates of every version share: losses at every place, and a digest that seals all they hold.
 
@@ -131,7 +130,7 @@ def beliefs_from(value: object, size: int) -> tuple[tuple[Mixture, ...], ...]:
     room = form.Room()
     return tuple(
         tuple(
-            nouns.mixture_from(prior, f"beliefs[{b}][{s}]", room)
+            Mixture.from_state(prior, f"beliefs[{b}][{s}]", room)
             for s, prior in enumerate(form.exactly(belief, f"beliefs[{b}]", size))
         )
         for b, belief in enumerate(form.items(value, "'beliefs'", least=1, most=form.MOST_BELIEFS))

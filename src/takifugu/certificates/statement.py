@@ -281,7 +281,7 @@ def _facts(calibration: Calibration) -> dict[str, Any]:
     if answer is None:
         raise InputError("a statement is about a table: these priors were made by hand and name none")
     is_public, pairs = tells_probabilities(calibration), calibration.pairs
-    domain = answer.domain if answer.is_public and isinstance(answer.domain, tuple) else None
+    domain = answer.lists if answer.is_public and answer.lists else None
     order = KEPT if has_code("order-kept", calibration.findings) else _SHUFFLED
     return {
         "secret": list(answer.secret),

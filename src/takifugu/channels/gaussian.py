@@ -67,6 +67,10 @@ class GaussianNoise(Noise):
         self.require_law(law)
         return law.with_noise(self.theta)
 
+    def normals_after(self, law: Mixture) -> Mixture:
+        """See `Noise`: normals become wider."""
+        return self.apply(law)
+
     def smoothed(self, law: Mixture) -> Density:
         """See `Noise`."""
         return NormalDensity(law, self.theta)

@@ -125,6 +125,10 @@ class Noise(Channel):
         self.require_law(law)
         return AfterNoise(law, self)
 
+    def normals_after(self, law: Mixture) -> Mixture | None:
+        """The law of value plus noise as a mixture of normals; None where it is none."""
+        return None
+
     def loss(self, p: Law, q: Law, of: Divergence) -> float:
         """See `Channel`; without noise, of the laws themselves, infinite where nothing is known of them."""
         if self.is_bare:
@@ -295,11 +299,8 @@ def log_density(law: Mixture | VectorMixture, points: Array, noise: Array) -> Ar
     """ln of the density after noise, up to a constant that all laws share; also where it is below every float."""
     simple = law.simplified()
     weights = simple.weights / math.fsum(simple.weights)
-    if isinstance(simple, Mixture):
-        means, covariances = simple.means[:, None], simple.stds[:, None, None] ** 2
-    else:
-        means, covariances = simple.means, simple.covariances
-    roots = np.linalg.cholesky(covariances + noise)
+    means = simple.means.reshape(len(simple), -1)
+    roots = np.linalg.cholesky(simple.component_covariances + noise)
     heights = np.log(weights) - np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
     inverses = np.linalg.inv(roots)
     out = np.empty(len(points))

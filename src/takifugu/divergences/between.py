@@ -3,14 +3,14 @@
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from takifugu import _validation as check
 from takifugu.divergences.discrete import order_or_odds
 from takifugu.divergences.mixtures import divergence, point_divergence
 from takifugu.divergences.privacy_profile import Density, NormalDensity, Points, PrivacyCurve, hockey_stick_after
 from takifugu.errors import InputError
-from takifugu.laws import LAWS, Finite, Mixture, VectorMixture, key
+from takifugu.laws import LAWS, Finite, Law, Mixture, Space, VectorMixture, key
 from takifugu.problems import Divergence, HockeyStick, MaxDivergence, RenyiDivergence
 
 _Law = Mixture | Finite | VectorMixture
@@ -58,23 +58,7 @@ def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, nois
     """
     if noise is not None and check.noise(theta) != 0:
         raise InputError("theta and noise are two names of one thing: give one of them")
-    _require_laws(p, q)
-    added = _added(noise)
-    if not isinstance(p, Mixture) and (added is not None or check.noise(theta) != 0):
-        raise InputError(
-            f"noise is for numbers on the line, and these laws are of the kind {type(p).__name__}: leave it out"
-        )
-    if isinstance(p, Finite) and isinstance(q, Finite):
-        return _finite(p, q, order_or_odds(alpha))
-    if isinstance(p, VectorMixture) and isinstance(q, VectorMixture):
-        from takifugu.divergences.vectors import vector_divergence
-
-        return vector_divergence(p, q, alpha=check.order(alpha))
-    if isinstance(p, Mixture) and isinstance(q, Mixture):
-        if added is not None:
-            return added.loss(p, q, RenyiDivergence(check.order(alpha)))
-        return divergence(p, q, alpha=check.order(alpha), theta=check.noise(theta))
-    raise _not_alike(p, q)
+    return _between(p, q).renyi(p, q, alpha, check.noise(theta), _added(noise))
 
 
 def max_divergence(p: _Law, q: _Law, *, noise: _Noise | None = None) -> float:
@@ -94,24 +78,7 @@ def max_divergence(p: _Law, q: _Law, *, noise: _Noise | None = None) -> float:
     >>> round(max_divergence(p, q, noise=LaplaceNoise(2.302775637732)), 9)
     0.5
     """
-    _require_laws(p, q)
-    added = _added(noise)
-    if isinstance(p, Finite) and isinstance(q, Finite):
-        _require_none(added, p)
-        return _finite(p, q, math.inf)
-    if not (isinstance(p, Mixture) and isinstance(q, Mixture)):
-        raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the largest odds are not known")
-    p, q = p.simplified(), q.simplified()
-    if p == q:
-        return 0.0
-    if added is not None and added.knows(MaxDivergence):
-        return added.loss(p, q, MaxDivergence())
-    theta = 0.0 if added is None else float(getattr(added, "theta", math.nan))  # a normal after Gaussian noise is one
-    if added is None and p.is_discrete and q.is_discrete:
-        return point_divergence(_masses(p), _masses(q), alpha=math.inf)
-    if len(p) == len(q) == 1 and not p.is_discrete | q.is_discrete and not math.isnan(theta):
-        return _of_normals(p, q, theta)
-    return math.inf
+    return _between(p, q).odds(p, q, _added(noise))
 
 
 def hockey_stick(p: _Law, q: _Law, *, epsilon: float, noise: _Noise | None = None) -> float:
@@ -131,17 +98,8 @@ def hockey_stick(p: _Law, q: _Law, *, epsilon: float, noise: _Noise | None = Non
     >>> round(hockey_stick(p, q, epsilon=0.5, noise=GaussianNoise(0.7)), 12)
     0.075079914228
     """
-    _require_laws(p, q)
-    number = check.real("epsilon", epsilon, "a finite number")
-    added = _added(noise)
-    if isinstance(p, Finite) and isinstance(q, Finite):
-        _require_none(added, p)
-        first, second = _shares(p), _shares(q)
-        factor = math.exp(number)
-        return math.fsum(max(0.0, mass - factor * second.get(value, 0.0)) for value, mass in first.items())
-    if isinstance(p, Mixture) and isinstance(q, Mixture):
-        return hockey_stick_after(p, q, epsilon=number) if added is None else added.loss(p, q, HockeyStick(number))
-    raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the hockey stick is not known")
+    kind = _between(p, q)
+    return kind.hockey_stick(p, q, check.real("epsilon", epsilon, "a finite number"), _added(noise))
 
 
 def privacy_curve(p: _Law, q: _Law, *, noise: _Noise | None = None) -> PrivacyCurve:
@@ -160,16 +118,111 @@ def privacy_curve(p: _Law, q: _Law, *, noise: _Noise | None = None) -> PrivacyCu
     >>> round(curve.odds_quantile(0.9), 9), round(curve.best_guess(), 9)
     (2.718281828, 0.69673467)
     """
-    _require_laws(p, q)
-    added = _added(noise)
+    kind, added = _between(p, q), _added(noise)
     orders = partial(_of_order, p, q, noise), partial(_of_order, q, p, noise)
-    if isinstance(p, Finite) and isinstance(q, Finite):
-        _require_none(added, p)
-        return PrivacyCurve(Points(_shares(p)), Points(_shares(q)), orders)
-    if isinstance(p, Mixture) and isinstance(q, Mixture):
-        first, second = (NormalDensity(law) if added is None else added.smoothed(law) for law in (p, q))
-        return PrivacyCurve(first, second, orders)
-    raise _not_alike(p, q) if type(p) is not type(q) else InputError("of vectors the privacy curve is not known")
+    return PrivacyCurve(kind.density(p, added), kind.density(q, added), orders)
+
+
+class _Between:
+    """What is known between laws of one kind; what a kind does not know is refused by name."""
+
+    what: ClassVar[str]
+
+    def renyi(self, p: Law, q: Law, alpha: float, theta: float, noise: _Noise | None) -> float:
+        raise self._unknown("the Rényi divergence is")
+
+    def odds(self, p: Law, q: Law, noise: _Noise | None) -> float:
+        raise self._unknown("the largest odds are")
+
+    def hockey_stick(self, p: Law, q: Law, epsilon: float, noise: _Noise | None) -> float:
+        raise self._unknown("the hockey stick is")
+
+    def density(self, law: Law, noise: _Noise | None) -> Density:
+        """A law as a privacy curve takes it."""
+        raise self._unknown("the privacy curve is")
+
+    def _unknown(self, what: str) -> InputError:
+        return InputError(f"of {self.what} {what} not known")
+
+    def _bare(self, noise: _Noise | None, theta: float = 0.0) -> None:
+        if noise is not None or theta != 0:
+            raise InputError(f"noise is for numbers on the line, and these laws are of {self.what}: leave it out")
+
+
+class _BetweenNumbers(_Between):
+    what = "numbers"
+
+    def renyi(self, p: Mixture, q: Mixture, alpha: float, theta: float, noise: _Noise | None) -> float:
+        order = check.order(alpha)
+        return divergence(p, q, alpha=order, theta=theta) if noise is None else noise.loss(p, q, RenyiDivergence(order))
+
+    def odds(self, p: Mixture, q: Mixture, noise: _Noise | None) -> float:
+        p, q = p.simplified(), q.simplified()
+        if p == q:
+            return 0.0
+        if noise is not None and noise.knows(MaxDivergence):
+            return noise.loss(p, q, MaxDivergence())
+        theta = 0.0 if noise is None else float(getattr(noise, "theta", math.nan))  # a normal after Gaussian noise
+        if noise is None and p.is_discrete and q.is_discrete:
+            return point_divergence(_masses(p), _masses(q), alpha=math.inf)
+        if len(p) == len(q) == 1 and not p.is_discrete | q.is_discrete and not math.isnan(theta):
+            return _of_normals(p, q, theta)
+        return math.inf
+
+    def hockey_stick(self, p: Mixture, q: Mixture, epsilon: float, noise: _Noise | None) -> float:
+        if noise is None:
+            return hockey_stick_after(p, q, epsilon=epsilon)
+        return noise.loss(p, q, HockeyStick(epsilon))
+
+    def density(self, law: Mixture, noise: _Noise | None) -> Density:
+        return NormalDensity(law) if noise is None else noise.smoothed(law)
+
+
+class _BetweenLists(_Between):
+    what = "values from a list"
+
+    def renyi(self, p: Finite, q: Finite, alpha: float, theta: float, noise: _Noise | None) -> float:
+        self._bare(noise, theta)
+        return _finite(p, q, order_or_odds(alpha))
+
+    def odds(self, p: Finite, q: Finite, noise: _Noise | None) -> float:
+        self._bare(noise)
+        return _finite(p, q, math.inf)
+
+    def hockey_stick(self, p: Finite, q: Finite, epsilon: float, noise: _Noise | None) -> float:
+        self._bare(noise)
+        first, second, factor = _shares(p), _shares(q), math.exp(epsilon)
+        return math.fsum(max(0.0, mass - factor * second.get(value, 0.0)) for value, mass in first.items())
+
+    def density(self, law: Finite, noise: _Noise | None) -> Density:
+        self._bare(noise)
+        return Points(_shares(law))
+
+
+class _BetweenVectors(_Between):
+    what = "vectors"
+
+    def renyi(self, p: VectorMixture, q: VectorMixture, alpha: float, theta: float, noise: _Noise | None) -> float:
+        from takifugu.divergences.vectors import vector_divergence
+
+        self._bare(noise, theta)
+        return vector_divergence(p, q, alpha=check.order(alpha))
+
+
+_KINDS: dict[Space, _Between] = {"number": _BetweenNumbers(), "values": _BetweenLists(), "vector": _BetweenVectors()}
+
+
+def _between(p: Law, q: Law) -> _Between:
+    """What is known between the two; an error where they are no laws, or laws of two kinds."""
+    for name, law in (("p", p), ("q", q)):
+        if not isinstance(law, LAWS):
+            raise InputError(
+                f"{name} must be a Mixture, a Finite or a VectorMixture, got {type(law).__name__}: make one with "
+                f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
+            )
+    if p.space != q.space:
+        raise InputError(f"p is a {type(p).__name__} and q a {type(q).__name__}: describe them alike")
+    return _KINDS[p.space]
 
 
 def _of_order(p: _Law, q: _Law, noise: _Noise | None, alpha: float) -> float:
@@ -193,24 +246,6 @@ def _of_normals(p: Mixture, q: Mixture, theta: float) -> float:
         return math.inf
     gap = float(p.means[0] - q.means[0])
     return 0.5 * math.log(t2 / s2) + gap * gap / (2 * (t2 - s2))
-
-
-def _require_laws(p: Any, q: Any) -> None:
-    for name, law in (("p", p), ("q", q)):
-        if not isinstance(law, LAWS):
-            raise InputError(
-                f"{name} must be a Mixture, a Finite or a VectorMixture, got {type(law).__name__}: make one with "
-                f"Mixture.gaussian, Mixture.empirical or Mixture.fit"
-            )
-
-
-def _require_none(noise: _Noise | None, law: _Law) -> None:
-    if noise is not None:
-        raise InputError(f"noise is for numbers on the line, and these laws are of the kind {type(law).__name__}")
-
-
-def _not_alike(p: _Law, q: _Law) -> InputError:
-    return InputError(f"p is a {type(p).__name__} and q a {type(q).__name__}: describe them alike")
 
 
 def _finite(p: Finite, q: Finite, alpha: float) -> float:

@@ -313,9 +313,6 @@ class Prover:
 def _checked(
     p: VectorMixture, q: VectorMixture, covariance: npt.ArrayLike, *, simplify: bool = True
 ) -> tuple[VectorMixture, VectorMixture, Array]:
-    for name, law in (("p", p), ("q", q)):
-        if not isinstance(law, VectorMixture):
-            raise InputError(f"{name} must be a VectorMixture, got {type(law).__name__}")
     sigma = covariance_matrix("the noise's covariance", covariance)
     if not p.dimension == q.dimension == len(sigma):
         raise InputError(

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,26 +89,45 @@ class Description:
         return found
 
 
-def described(public: Any) -> Description:
+@singledispatch
+def described(public: object) -> Description:
     """What is known of a release, from whatever tells it."""
-    if isinstance(public, str | os.PathLike):
-        public = _read(public)
-    if isinstance(public, ChannelCertificate):
-        public = public.calibration
-    if isinstance(public, RedactedCertificate | Certificate):
-        return Description.of(GaussianNoise(public.theta))
-    if isinstance(public, RedactedChannel):
-        content = public.content
-        columns = None if content["columns"] is None else tuple(content["columns"])
-        return _of_public(content["channel"], columns, content["keeps"], content.get("order"))
-    if isinstance(public, Calibration):
-        answer = public.answer
-        columns = None if answer is None else answer.columns
-        order = KEPT if has_code("order-kept", public.findings) else None
-        return Description.of(public.channel, columns, kept(public), order)
-    if not isinstance(public, Channel):
-        raise InputError(f"estimates need {_ACCEPTED}, got {type(public).__name__}")
+    raise InputError(f"estimates need {_ACCEPTED}, got {type(public).__name__}")
+
+
+@described.register
+def _(public: str | os.PathLike) -> Description:  # type: ignore[type-arg]  # dispatch takes classes alone
+    return described(_read(public))
+
+
+@described.register
+def _(public: Channel) -> Description:
     return Description.of(known_channel(public))
+
+
+@described.register
+def _(public: RedactedCertificate | Certificate) -> Description:
+    return Description.of(GaussianNoise(public.theta))
+
+
+@described.register
+def _(public: ChannelCertificate) -> Description:
+    return described(public.calibration)
+
+
+@described.register
+def _(public: RedactedChannel) -> Description:
+    content = public.content
+    columns = None if content["columns"] is None else tuple(content["columns"])
+    return _of_public(content["channel"], columns, content["keeps"], content.get("order"))
+
+
+@described.register
+def _(public: Calibration) -> Description:
+    answer = public.answer
+    columns = None if answer is None else answer.columns
+    order = KEPT if has_code("order-kept", public.findings) else None
+    return Description.of(public.channel, columns, kept(public), order)
 
 
 def named(description: Description, columns: Sequence[str] | str | None, available: Sequence[str]) -> tuple[str, ...]:

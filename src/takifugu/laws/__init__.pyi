@@ -45,3 +45,4 @@ from takifugu.laws.vector_mixture import LAWS as LAWS
 from takifugu.laws.vector_mixture import Law as Law
 from takifugu.laws.vector_mixture import VectorMixture as VectorMixture
 from takifugu.laws.vector_mixture import covariance_matrix as covariance_matrix
+from takifugu.laws.vector_mixture import law_from_state as law_from_state

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._validation import Array, vector
 from takifugu.errors import InputError
 from takifugu.laws.mixture import Frozen, Mixture, Space, counts
@@ -210,6 +211,23 @@ class Finite(Frozen):
         if not isinstance(counts, Mapping):
             raise InputError(f"counts must be a mapping from values to counts, got {type(counts).__name__}")
         return cls(list(counts), list(counts.values()))
+
+    def to_state(self) -> dict[str, object]:
+        """As plain values for JSON; no float loses a bit."""
+        return {"values": [form.value_to(value) for value in self.values], "weights": self.weights.tolist()}
+
+    @classmethod
+    def from_state(cls, state: object, where: str, room: form.Room) -> Self:
+        """What `to_state` gave, every field checked; an `InputError` names the one that is wrong."""
+        content = form.fields(state, ("values", "weights"), where)
+        given = room.take(content["values"], f"{where}.values")
+        values = [form.value_from(value, f"{where}.values[{k}]") for k, value in enumerate(given)]
+        weights = form.exactly(content["weights"], f"{where}.weights", len(values))
+        numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
+        try:
+            return cls(values, numbers)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
 
     def __eq__(self, other: object) -> bool:
         """Whether the same values stand in the same order with the same weights."""

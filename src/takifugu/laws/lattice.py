@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._validation import Array, real
 from takifugu.errors import InputError
 
@@ -66,6 +67,23 @@ class Lattice:
             raise InputError(
                 f"{int(count) + 1:,} points are more than {MOST_POINTS:,}: use a step of {float(wider):g} or more"
             )
+
+    def to_state(self) -> dict[str, object]:
+        """As plain values for JSON."""
+        return {
+            "kind": "lattice",
+            "low": self.low,
+            "high": self.high,
+            "step": self.step,
+            "transform": self.transform,
+        }
+
+    @classmethod
+    def from_state(cls, state: object, where: str) -> "Lattice":
+        """What `to_state` gave, every field checked."""
+        content = form.fields(state, ("kind", "low", "high", "step", "transform"), where)
+        low, high, step = (form.number(content[key], f"{where}.{key}") for key in ("low", "high", "step"))
+        return cls(low, high, step, transform=content["transform"])
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle without the points: arrays that are unpickled could be changed."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self, overload
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._display import Plotted
 from takifugu._validation import Array, integer, noise, real, reals, vector
 from takifugu.errors import InputError
@@ -75,6 +76,10 @@ class Components(Frozen):
     def __len__(self) -> int:
         """The number of components."""
         return len(self.weights)
+
+    def to_state(self) -> dict[str, object]:
+        """As plain values for JSON; no float loses a bit."""
+        return {name: array.tolist() for name, array in zip(self._lists, self._arrays, strict=True)}
 
     def _normalised(self) -> Array:
         return self.weights / math.fsum(self.weights)
@@ -369,6 +374,25 @@ class Mixture(Components):
         mixture = fit(values, weights, max_components=max_components, min_std=min_std, seed=seed).mixture
         return cls(mixture.weights, mixture.means, mixture.stds)
 
+    @classmethod
+    def from_state(cls, state: object, where: str, room: form.Room) -> Self:
+        """What `to_state` gave, whose weights sum to 1; an `InputError` names the field that is wrong."""
+        prior = form.fields(state, cls._lists, where)
+        lists = [
+            [
+                form.number(x, f"{where}.{key}[{k}]", least=least)
+                for k, x in enumerate(room.take(prior[key], f"{where}.{key}"))
+            ]
+            for key, least in zip(cls._lists, (0.0, -math.inf, 0.0), strict=True)
+        ]
+        try:
+            made = cls(*lists)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        if made.weights.tolist() != lists[0]:
+            raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
+        return made
+
     def __repr__(self) -> str:
         """Code that makes the mixture again while it is short, a summary where it is long."""
         if len(self) == 1:
@@ -427,6 +451,11 @@ class Mixture(Components):
     def component_stds(self) -> Array:
         """The standard deviation of each component."""
         return self.stds
+
+    @property
+    def component_covariances(self) -> Array:
+        """The variance of each component, as a matrix of one axis."""
+        return np.asarray(self.stds[:, None, None] ** 2)
 
     def _spread(self) -> tuple[float, int]:
         """The variance as square · 4**exponent, so that no square on the way over- or underflows."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from takifugu import strict_json as form
 from takifugu._validation import Array, integer, reals, vector
 from takifugu.errors import InputError
 from takifugu.laws.finite import Finite
@@ -81,6 +82,30 @@ class VectorMixture(Components):
         heavy = np.bincount(place.reshape(-1), weights=w[w > 0])
         return cls(heavy / math.fsum(heavy), rows, np.zeros((len(rows), x.shape[1], x.shape[1])))
 
+    @classmethod
+    def from_state(cls, state: object, where: str, room: form.Room) -> Self:
+        """What `to_state` gave, to the last bit; an `InputError` names the field that is wrong."""
+        prior = form.fields(state, cls._lists, where)
+        given = room.take(prior["weights"], f"{where}.weights")
+        weights = [form.number(w, f"{where}.weights[{k}]", least=0.0) for k, w in enumerate(given)]
+        means = form.matrix(prior["means"], f"{where}.means", room)
+        matrices = form.exactly(prior["covariances"], f"{where}.covariances", len(weights))
+        if len(means) != len(weights):
+            raise InputError(f"{where}.means must have {len(weights)} entries, it has {len(means)}")
+        covariances = [
+            form.matrix(matrix, f"{where}.covariances[{k}]", room, columns=len(means[0]))
+            for k, matrix in enumerate(matrices)
+        ]
+        try:
+            made = cls(weights, means, covariances)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+        if made.weights.tolist() != weights:
+            raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
+        if made.covariances.tolist() != covariances:
+            raise InputError(f"{where}.covariances must be symmetric to the last digit")
+        return made
+
     def __repr__(self) -> str:
         """Code that makes a small Gaussian again, a summary of anything else."""
         if len(self) == 1 and self.dimension <= 3:
@@ -126,6 +151,11 @@ class VectorMixture(Components):
     def component_stds(self) -> Array:
         """The standard deviation of each component on each axis, components by axes."""
         return np.asarray(np.sqrt(np.diagonal(self.covariances, axis1=1, axis2=2)))
+
+    @property
+    def component_covariances(self) -> Array:
+        """The covariance matrix of each component."""
+        return self.covariances
 
     def simplified(self) -> "VectorMixture":
         """The same distribution with no empty component and no component twice, sorted."""
@@ -221,3 +251,18 @@ def _finite(name: str, values: npt.ArrayLike, dimensions: int, accepted: str) ->
 # knows which kind it works on.
 Law = Any
 LAWS = (Mixture, Finite, VectorMixture)
+
+
+def law_from_state(state: object, where: str, room: form.Room) -> Law:
+    """The law that `to_state` wrote, of whatever kind.
+
+    >>> law_from_state(Mixture.gaussian(0, 1).to_state(), "law", form.Room())
+    Mixture.gaussian(mean=0, std=1)
+    """
+    told = state if isinstance(state, dict) else {}
+    kind: type[Mixture | Finite | VectorMixture] = Mixture
+    if "values" in told:
+        kind = Finite
+    elif "covariances" in told:
+        kind = VectorMixture
+    return kind.from_state(state, where, room)

@@ -343,12 +343,12 @@ def _seen(problem: Problem) -> list[Array]:
 
 
 def _lattice(problem: Problem) -> Lattice:
-    domain = None if problem.answer is None else problem.answer.domain
-    if not isinstance(domain, Lattice):
+    lattice = None if problem.answer is None else problem.answer.lattice
+    if lattice is None:
         raise MechanismError(
             "assurance='band' needs values on a lattice: give Raw bounds and a step, or publish with Row from a list"
         )
-    return domain
+    return lattice
 
 
 def _counts(problem: Problem) -> list[dict[Any, Array]]:

@@ -187,14 +187,23 @@ class Answer:
     private: float = 0.0
 
     @property
+    def lattice(self) -> Lattice | None:
+        """The points that numbers are brought to; None where there are none, or each column has a list."""
+        return None if isinstance(self.domain, tuple) else self.domain
+
+    @property
+    def lists(self) -> tuple[Choices, ...]:
+        """The list that each column of a row is published from; empty where there is none."""
+        return self.domain if isinstance(self.domain, tuple) else ()
+
+    @property
     def drawn(self) -> tuple[str, ...]:
         """The columns that are published now."""
         return self.columns[len(self.before) :]
 
     def domain_of(self, column: str) -> Choices | None:
         """The list that a column of a row is published from; None where there is none."""
-        lists = dict(zip(self.columns, self.domain, strict=True)) if isinstance(self.domain, tuple) else {}
-        return lists.get(column)
+        return dict(zip(self.columns, self.lists, strict=bool(self.lists))).get(column)
 
     @property
     def is_of_rows(self) -> bool:
@@ -212,10 +221,9 @@ class Answer:
 
         The rows of several columns that a channel lists are those that occur, but for private counts.
         """
-        domain = self.domain
         if self.private or not self.secret:
             return True
-        return isinstance(domain, tuple) and len(domain) == 1 and not domain[0].is_read
+        return len(self.lists) == 1 and not self.lists[0].is_read
 
     @property
     def words(self) -> str:

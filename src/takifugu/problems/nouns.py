@@ -16,14 +16,12 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import (
     CELL_ROWS,
-    Finite,
     Lattice,
     Law,
-    Mixture,
-    VectorMixture,
     counted,
     is_certain,
     key,
+    law_from_state,
     own_normal,
     without_noise,
 )
@@ -32,84 +30,6 @@ from takifugu.problems.diagnostics import (
     Diagnostic,
 )
 from takifugu.problems.problem import Belief, Pairs, Problem, beliefs_from
-
-# Laws as plain values for JSON, and back; no float loses a bit.
-
-_MIXTURE = ("weights", "means", "stds")
-_VECTORS = ("weights", "means", "covariances")
-
-
-def law_to(law: Law) -> dict[str, object]:
-    """A law as an object; no float loses a bit."""
-    if isinstance(law, Finite):
-        return {"values": [form.value_to(value) for value in law.values], "weights": law.weights.tolist()}
-    if not isinstance(law, Mixture | VectorMixture):
-        raise InputError(f"a law of the type {type(law).__name__} has no form in a file")
-    names = _VECTORS if isinstance(law, VectorMixture) else _MIXTURE
-    return {name: getattr(law, name).tolist() for name in names}
-
-
-def law_from(value: object, where: str, room: form.Room) -> Law:
-    """What `law_to` wrote."""
-    if isinstance(value, dict) and "values" in value:
-        content = form.fields(value, ("values", "weights"), where)
-        values = [
-            form.value_from(v, f"{where}.values[{k}]")
-            for k, v in enumerate(room.take(content["values"], f"{where}.values"))
-        ]
-        weights = form.exactly(content["weights"], f"{where}.weights", len(values))
-        numbers = [form.number(w, f"{where}.weights[{k}]", least=0) for k, w in enumerate(weights)]
-        try:
-            return Finite(values, numbers)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from None
-    if isinstance(value, dict) and "covariances" in value:
-        return _vectors(value, where, room)
-    return mixture_from(value, where, room)
-
-
-def mixture_from(value: object, where: str, room: form.Room) -> Mixture:
-    """A mixture as its three lists, whose weights sum to 1."""
-    prior = form.fields(value, ("weights", "means", "stds"), where)
-    lists = [
-        [
-            form.number(x, f"{where}.{key}[{k}]", least=least)
-            for k, x in enumerate(room.take(prior[key], f"{where}.{key}"))
-        ]
-        for key, least in (("weights", 0.0), ("means", -math.inf), ("stds", 0.0))
-    ]
-    try:
-        made = Mixture(*lists)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    if made.weights.tolist() != lists[0]:
-        raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
-    return made
-
-
-def _vectors(value: object, where: str, room: form.Room) -> VectorMixture:
-    """A mixture of vectors as its three lists: what is read must be what was written, to the last bit."""
-    prior = form.fields(value, _VECTORS, where)
-    given = room.take(prior["weights"], f"{where}.weights")
-    weights = [form.number(w, f"{where}.weights[{k}]", least=0.0) for k, w in enumerate(given)]
-    means = form.matrix(prior["means"], f"{where}.means", room)
-    matrices = form.exactly(prior["covariances"], f"{where}.covariances", len(weights))
-    if len(means) != len(weights):
-        raise InputError(f"{where}.means must have {len(weights)} entries, it has {len(means)}")
-    covariances = [
-        form.matrix(matrix, f"{where}.covariances[{k}]", room, columns=len(means[0]))
-        for k, matrix in enumerate(matrices)
-    ]
-    try:
-        made = VectorMixture(weights, means, covariances)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    if made.weights.tolist() != weights:
-        raise InputError(f"{where}.weights must sum to 1 within 2^-50: divide each by their sum")
-    if made.covariances.tolist() != covariances:
-        raise InputError(f"{where}.covariances must be symmetric to the last digit")
-    return made
-
 
 # An answer, its domain and the spelling of its table as plain values for JSON, and back.
 
@@ -122,7 +42,7 @@ def answer_to(answer: Answer) -> dict[str, Any]:
         "columns": list(answer.columns),
         "secret": list(answer.secret),
         "known": list(answer.known),
-        "domain": _domain_to(answer.domain),
+        "domain": _domain_to(answer),
         "step": answer.step,
         "is_read": answer.is_read,
         **({"before": list(answer.before)} if answer.before else {}),
@@ -190,20 +110,14 @@ def answer_from(value: Any) -> Answer:
     )
 
 
-def _domain_to(domain: Any) -> object:
-    if isinstance(domain, Lattice):
-        return {
-            "kind": "lattice",
-            "low": domain.low,
-            "high": domain.high,
-            "step": domain.step,
-            "transform": domain.transform,
-        }
-    if domain is None:
+def _domain_to(answer: Answer) -> object:
+    if answer.lattice is not None:
+        return answer.lattice.to_state()
+    if not answer.lists:
         return None
     return {
         "kind": "choices",
-        "columns": [{"values": list(one.values), "other": one.other, "is_read": one.is_read} for one in domain],
+        "columns": [{"values": list(one.values), "other": one.other, "is_read": one.is_read} for one in answer.lists],
     }
 
 
@@ -212,9 +126,7 @@ def _domain_from(value: object) -> Any:
         return None
     kind = form.kind_of(value)
     if kind == "lattice":
-        content = form.fields(value, ("kind", "low", "high", "step", "transform"), "answer.domain")
-        low, high, step = (form.number(content[key], f"answer.domain.{key}") for key in ("low", "high", "step"))
-        return Lattice(low, high, step, transform=content["transform"])
+        return Lattice.from_state(value, "answer.domain")
     content = form.fields(value, ("kind", "columns"), "answer.domain")
     if kind != "choices":
         raise InputError("answer.domain.kind must be 'lattice' or 'choices'")
@@ -251,7 +163,7 @@ def problem_to(problem: Problem) -> dict[str, Any]:
         "beliefs": [
             {
                 "label": belief.label,
-                "laws": [law_to(law) for law in problem.laws(number)],
+                "laws": [law.to_state() for law in problem.laws(number)],
                 "counted": [_pair_to(belief.counted, secret, _COUNTED) for secret in problem.pairs.secrets],
                 "drawn": [_pair_to(belief.drawn, secret, _DRAWN) for secret in problem.pairs.secrets],
                 "rows": [belief.rows.get(secret) for secret in problem.pairs.secrets],
@@ -307,12 +219,12 @@ def _require_whole_lists(answer: Answer, beliefs: tuple[Belief, ...], *, is_ever
     """
     if (kind := _of_lists(answer)) is None:
         return
-    lists = answer.domain if isinstance(answer.domain, tuple) else ()
+    lists = answer.lists
     if answer.query != "row" or len(beliefs) > 1 or not lists or any(one.is_read for one in lists):
         raise InputError("the answer is said to need no rows, which takes one belief about public lists")
     rows = itertools.product(*(one.values for one in lists))
     listed = sorted(repr(key(row[0] if len(lists) == 1 else row)) for row in rows)
-    laws = [law for law in beliefs[0].values() if isinstance(law, Finite)]
+    laws = [law for law in beliefs[0].values() if law.space == "values"]
     if kind == "private-total":
         whole = all(sorted(repr(key(value)) for value in law.values) == listed for law in laws)
     else:
@@ -333,7 +245,7 @@ def _belief_from(
 ) -> Belief:
     told = ("shares",) if isinstance(value, dict) and "shares" in value else ()
     content = form.fields(value, ("label", "laws", "counted", "drawn", "rows", *told), where)
-    lattice = answer.domain if answer is not None and isinstance(answer.domain, Lattice) else None
+    lattice = None if answer is None else answer.lattice
     is_private = answer is not None and answer.private > 0
 
     def of_secrets(key: str, read: Callable[[object, str], object]) -> dict[Any, Any]:
@@ -341,7 +253,7 @@ def _belief_from(
         listed = zip(secrets, form.exactly(content[key], f"{where}.{key}", len(secrets)), strict=True)
         return {s: read(one, f"{where}.{key}[{k}]") for k, (s, one) in enumerate(listed) if one is not None}
 
-    found = of_secrets("laws", lambda law, at: law_from(law, at, room))
+    found = of_secrets("laws", lambda law, at: law_from_state(law, at, room))
     if len(found) < len(secrets):
         raise InputError(f"{where}.laws must have a law for each of the secrets")
     least = -math.inf if is_private else 0.0  # noise may bring a count below 0
@@ -350,7 +262,7 @@ def _belief_from(
     rows = of_secrets("rows", lambda tally, at: form.index(tally, at, below=1 << 62))
     for secret, (means, _) in drawn.items():
         law = found[secret]
-        if means.shape[1:] != ((law.dimension,) if isinstance(law, VectorMixture) else ()):
+        if means.shape[1:] != ((law.dimension,) if law.space == "vector" else ()):
             raise InputError(f"{where}.drawn is not about as many numbers as its laws")
     label = form.text_field(content["label"], f"{where}.label")
     if is_private and (label or len(rests) < len(secrets)):
@@ -369,7 +281,7 @@ def _belief_from(
     return Belief(found, label=label, counted=rests, drawn=drawn, rows=rows, shares=shares)
 
 
-def _rests_on(law: object, counts: Array, pseudo: Array, lattice: Lattice | None, *, of_a_cell: bool) -> bool:
+def _rests_on(law: Law, counts: Array, pseudo: Array, lattice: Lattice | None, *, of_a_cell: bool) -> bool:
     """Whether counts are those a law rests on: evidence drawn from others would be about another law.
 
     A law starts from one pseudo-row, and that of a cell from a few. With more beside the same counts all draws would
@@ -377,7 +289,7 @@ def _rests_on(law: object, counts: Array, pseudo: Array, lattice: Lattice | None
     """
     added, seen = float(pseudo.sum()), float(counts.sum())
     few = added <= (CELL_ROWS if of_a_cell else 1.0) * (1 + _DIGITS)
-    if isinstance(law, Finite):
+    if law.space == "values":
         if len(counts) != len(law.values) or not seen + added:
             return False
         if few and seen and _same(law.probabilities, counts / seen):
@@ -386,9 +298,9 @@ def _rests_on(law: object, counts: Array, pseudo: Array, lattice: Lattice | None
     return few and (lattice is None or _rests_on_points(law, counts, pseudo, lattice))
 
 
-def _rests_on_noisy(law: object, counts: Array, pseudo: Array, rows: int | None) -> bool:
+def _rests_on_noisy(law: Law, counts: Array, pseudo: Array, rows: int | None) -> bool:
     """The same of counts that noise was added to: the law is what they are projected to, with one row spread evenly."""
-    if not isinstance(law, Finite) or len(counts) != len(law.values) or (counts != np.rint(counts)).any():
+    if law.space != "values" or len(counts) != len(law.values) or (counts != np.rint(counts)).any():
         return False
     even = np.full(len(counts), 1.0 / len(counts))
     projected = counted(without_noise(counts), even)

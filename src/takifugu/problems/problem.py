@@ -491,7 +491,7 @@ def of_columns(problem: Problem, columns: Sequence[str], *, before: Sequence[str
     whoever has the law of the rows comes to the same problem.
     """
     answer = problem.answer
-    if answer is None or answer.query != "row" or not isinstance(answer.domain, tuple):
+    if answer is None or answer.query != "row" or not answer.lists:
         raise InputError("columns can be told apart in the priors of whole rows alone: fit those")
     if list(columns[: len(before)]) != list(before) or len(columns) <= len(before):
         raise InputError("the columns published before must come first, and one at least must follow")
@@ -503,7 +503,7 @@ def of_columns(problem: Problem, columns: Sequence[str], *, before: Sequence[str
     if answer.private:
         raise InputError("the columns of private counts go out together: draw counts of the columns to publish")
     where = [answer.columns.index(name) for name in columns]
-    domain = tuple(answer.domain[k] for k in where)
+    domain = tuple(answer.lists[k] for k in where)
     return replace(
         problem,
         beliefs=tuple(_marginal_belief(belief, where) for belief in problem.beliefs),

@@ -289,9 +289,8 @@ def named_alone(name: str, fitted: object, beliefs: Mapping[str, object]) -> Bel
 
 def same_domain(query: object, answer: Answer | None) -> object:
     """The query on the lattice, or on the lists, that an answer has: what another table is to be counted on."""
-    domain = None if answer is None else answer.domain
     again = getattr(query, "counted_on", None)
-    return query if domain is None or again is None else again(domain)
+    return query if answer is None or answer.domain is None or again is None else again(answer)
 
 
 def _priors(given: object, what: str, *, name: str | None) -> list[Priors]:
@@ -325,7 +324,7 @@ def _require_same_answer(own: Answer | None, other: Answer | None, name: str) ->
     """Refuse a belief about something else; what was made by hand names no answer and is taken at its word."""
     if own is None or other is None:
         return
-    mine, theirs = ((one.query, one.columns, one.secret, _values(one.domain)) for one in (own, other))
+    mine, theirs = ((one.query, one.columns, one.secret, _values(one)) for one in (own, other))
     if mine != theirs:
         raise InputError(
             f"the belief {name!r} is about {other}, and not about {own} on the same values: fit it with the same query "
@@ -333,8 +332,8 @@ def _require_same_answer(own: Answer | None, other: Answer | None, name: str) ->
         )
 
 
-def _values(domain: object) -> object:
-    return tuple(one.values for one in domain) if isinstance(domain, tuple) else domain
+def _values(answer: Answer) -> object:
+    return answer.lattice, [one.values for one in answer.lists]
 
 
 def _on_the_same_rows(parts: list[Priors]) -> list[Priors]:

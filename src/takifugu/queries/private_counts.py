@@ -223,7 +223,7 @@ class PrivateCounts(Priors):
         form.header(data, _FORMAT, (_VERSION,), "a file of private counts")
         content = form.fields(data, _KEYS, "the private counts")
         answer, secrets = documents.answer_from(content["answer"]), form.secrets(content["secrets"])
-        domain = answer.domain if isinstance(answer.domain, tuple) and all(map(_is_given, answer.domain)) else ()
+        domain = answer.lists if all(map(_is_given, answer.lists)) else ()
         if len(answer.secret) != 1 or not domain:
             raise InputError("'answer' must be about one secret and public lists")
         cells = Cells(answer.secret[0], secrets, answer.columns, domain, answer.private, answer.spelling)

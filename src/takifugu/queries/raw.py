@@ -10,7 +10,7 @@ import numpy as np
 from takifugu._validation import one_of
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, Mixture, Reading, counted, fit_grouped, own_normal, read
-from takifugu.problems import Answer, Choices, Diagnostic
+from takifugu.problems import Answer, Diagnostic
 from takifugu.queries.mean import one_or_several, row_vectors
 from takifugu.queries.priors import Beliefs, Priors
 from takifugu.queries.remarks import (
@@ -196,11 +196,12 @@ class Raw:
         elif self.step is not None:
             read([0.0, self.step], step=self.step)
 
-    def counted_on(self, domain: Lattice | tuple[Choices, ...]) -> "Raw":
+    def counted_on(self, answer: Answer) -> "Raw":
         """The same on the lattice that an answer has: what another table is to be counted on."""
-        if isinstance(domain, tuple) or domain.transform is not None:
+        lattice = answer.lattice
+        if lattice is None or lattice.transform is not None:
             return self
-        return replace(self, bounds=(domain.low, domain.high), step=domain.step)
+        return replace(self, bounds=(lattice.low, lattice.high), step=lattice.step)
 
     def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
         """One prior per secret, from the engine's value counts."""

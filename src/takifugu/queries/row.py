@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, real
 from takifugu.errors import InputError, suggestion
-from takifugu.laws import Finite, Lattice, Smoothing, Value, beyond_digits, merge, round_step, rounded_normal, smoothing
+from takifugu.laws import Finite, Smoothing, Value, beyond_digits, merge, round_step, rounded_normal, smoothing
 from takifugu.mechanisms import MOST_VALUES
 from takifugu.problems import (
     Answer,
@@ -440,12 +440,12 @@ class Row:
         """The columns."""
         return f"Row({', '.join(map(repr, self.columns))})"
 
-    def counted_on(self, domain: Lattice | tuple[Choices, ...]) -> "Row":
+    def counted_on(self, answer: Answer) -> "Row":
         """The same on the lists that an answer has: what another table is to be counted on."""
-        if not isinstance(domain, tuple):
+        if not answer.lists:
             return self
         made = Row(*self.columns, loss=self.loss)
-        made.domain = dict(zip(self.columns, domain, strict=True))
+        made.domain = dict(zip(self.columns, answer.lists, strict=True))
         return made
 
     def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:

@@ -338,7 +338,7 @@ def counted_lines(table: Table, secret: str, asked: Answered) -> Any:
 
 def table_answer(table: Table, answer: Answer) -> float:
     """The number that is published of a table: its exact mean or count, as the nearest float."""
-    label: Any = answer.domain[0].values[0] if isinstance(answer.domain, tuple) else None
+    label: Any = answer.lists[0].values[0] if answer.lists else None
     asked = Answered(answer.columns[0], label)
     lines = counted_lines(table, answer.secret[0], asked)
     total = sum((x * int(n) for x, n in zip(asked.values(lines.values[0]), lines.tallies, strict=True)), Fraction(0))

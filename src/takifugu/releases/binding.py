@@ -15,7 +15,7 @@ from takifugu._validation import Array, no_cells, no_text
 from takifugu.calibration import Calibration
 from takifugu.channels import MOST_AXES
 from takifugu.errors import InputError, no_column
-from takifugu.laws import Lattice, Mixture, VectorMixture
+from takifugu.laws import Mixture, VectorMixture
 from takifugu.problems import MEAN, MEAN_BY, MODELS, Answer
 from takifugu.tables import Binned, cut_named
 
@@ -203,9 +203,9 @@ def require_within(values: Array, answer: Answer) -> None:
 
     The laws know of none that was clipped, so a table that has some is another one, and its laws are others.
     """
-    if not answer.is_read or not isinstance(answer.domain, Lattice):
+    if not answer.is_read or answer.lattice is None:
         return
-    beyond = answer.domain.beyond(values)
+    beyond = answer.lattice.beyond(values)
     if beyond:
         raise InputError(
             f"{beyond:,} of {values.size:,} values lie beyond the bounds that were read from the table of this "

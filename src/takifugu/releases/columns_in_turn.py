@@ -137,9 +137,9 @@ def _require_same_table(account: JointAccount, table: object, reading: Reading |
     """Count once more: a table that changed has another joint law, and the account's promise is not about it."""
     problem = account.problem
     answer = problem.answer
-    if answer is None or not isinstance(answer.domain, tuple):
+    if answer is None or not answer.lists:
         raise InputError("the account names no columns: open it with the priors of Row")
-    lists = dict(zip(answer.columns, answer.domain, strict=True))
+    lists = dict(zip(answer.columns, answer.lists, strict=True))
     query = Row(
         *answer.columns,
         domain={name: one.values for name, one in lists.items()},

@@ -24,7 +24,6 @@ from takifugu.channels import (
     split,
 )
 from takifugu.errors import BudgetError, InputError
-from takifugu.laws import Lattice
 from takifugu.mechanisms import table_of
 from takifugu.releases.binding import require_seen, require_within
 from takifugu.tables import Coded
@@ -175,11 +174,11 @@ class Listed(Drawing):
 
     def _from_lists(self, columns: Sequence[object], names: Sequence[str], *, after: int) -> Sequence[Coded]:
         """The values of the columns' own lists; those of the first columns, published before, may not be asked for."""
-        domain = None if self.calibration.answer is None else self.calibration.answer.domain
-        if not isinstance(domain, tuple):
+        lists = () if self.calibration.answer is None else self.calibration.answer.lists
+        if not lists:
             return [_coded(column, name) for column, name in zip(columns, names, strict=True)]
         found = []
-        for one, column, name in zip(domain[after:], columns, names, strict=True):
+        for one, column, name in zip(lists[after:], columns, names, strict=True):
             given = _coded(column, name)
             places = one.places(given.cells, name, tallies=given.tallies.tolist())
             values = np.array(one.values, dtype=None if one.is_numeric else object)
@@ -334,9 +333,9 @@ class Numbers(Drawing):
                 f"records are several releases, and do not compose without a joint prior"
             )
         answer = self.calibration.answer
-        if answer is not None and isinstance(answer.domain, Lattice):
+        if answer is not None and answer.lattice is not None:
             require_within(ready, answer)
-            ready = answer.domain.snap(ready)  # what lies below the step or beyond the bounds is no part of the answer
+            ready = answer.lattice.snap(ready)  # what lies below the step or beyond the bounds is no part of the answer
         require_seen(ready, self.calibration)
         return ready
 

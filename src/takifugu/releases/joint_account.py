@@ -40,7 +40,7 @@ def _described(problem: Problem, number: int) -> bytes:
             for array in (law.weights, law.means, law.stds):
                 digest.update(array.astype("<f8").tobytes())
         else:
-            digest.update(repr((name, strict_json.canonical(documents.law_to(law)))).encode())
+            digest.update(repr((name, strict_json.canonical(law.to_state()))).encode())
     return digest.digest()
 
 

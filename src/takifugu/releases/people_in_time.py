@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.channels import BitSource, OsBits
+from takifugu.channels import BitSource
 from takifugu.dependence import SeriesCalibration, instants, require_regular, stretches
 from takifugu.errors import InputError
 from takifugu.releases.frames import INSECURE, as_frame, collected, numbers, without_traces
@@ -17,7 +17,14 @@ _LARGEST = 1e6  # a total over `within`: its rounding is below what the noise ha
 
 
 def release_people(
-    table: object, calibration: SeriesCalibration, source: BitSource, *, value: str, time: str, by: str | None
+    table: object,
+    calibration: SeriesCalibration,
+    source: BitSource,
+    *,
+    value: str,
+    time: str,
+    by: str | None,
+    insecure: bool,
 ) -> Any:
     """The table of person, time and published value, sorted by both; of means and totals one row a person.
 
@@ -50,7 +57,7 @@ def release_people(
     kept = frame.select([name for name in names if name != value])[rows]
     if calibration.series.answer != "values":
         kept = kept.drop(time)
-    name = value if isinstance(source, OsBits) else f"{value}{INSECURE}"
+    name = f"{value}{INSECURE}" if insecure else value
     column = nw.new_series(name, drawn.tolist(), nw.Float64, backend=frame.implementation)
     made = kept.with_columns(column) if kept.columns else column.to_frame()
     return without_traces(made.to_native())

@@ -229,7 +229,8 @@ def release(
         if value is None or time is None:
             raise InputError("a release of series needs the names of two columns: value and time")
         made = cast("SeriesCalibration", calibration)
-        return release_people(values, made, bits_of(insecure_seed), value=value, time=time, by=by)
+        bits, insecure = bits_of(insecure_seed), insecure_seed is not None
+        return release_people(values, made, bits, value=value, time=time, by=by, insecure=insecure)
     if given := [name for name in (value, time, by) if name is not None]:
         raise InputError(f"value, time and by are for the calibration of a Series, got {', '.join(given)}")
     plan = Plan.of(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from takifugu._validation import Array
-from takifugu.channels import GaussianNoise, GaussianVector, ListChannel, Noise
+from takifugu.channels import GaussianVector, ListChannel, Noise
 from takifugu.divergences import Masses
 from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.problems import Guarantee, HockeyStick
@@ -129,8 +129,8 @@ def _quantiles_after(channel: Noise, p: Mixture, q: Mixture, probabilities: tupl
 def adversary(p: Mixture, q: Mixture, *, promise: Guarantee | None, channel: Noise) -> Adversary:
     """What one value tells apart, without noise and with it; the odds are those of whichever secret fares worse."""
     probabilities = (0.5, 0.95, 0.99)
-    if isinstance(channel, GaussianNoise):
-        noisy_p, noisy_q = channel.apply(p), channel.apply(q)
+    noisy_p, noisy_q = channel.normals_after(p), channel.normals_after(q)
+    if noisy_p is not None and noisy_q is not None:
         ways = (odds_quantiles(noisy_p, noisy_q, probabilities), odds_quantiles(noisy_q, noisy_p, probabilities))
         guess = best_guess(noisy_p, noisy_q)
     else:

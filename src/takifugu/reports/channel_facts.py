@@ -9,7 +9,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
-from takifugu.channels import FiniteChannel, InsecureSeededBits, ListChannel, named
+from takifugu.channels import InsecureSeededBits, ListChannel, named
 from takifugu.divergences import finite_divergence
 from takifugu.errors import InputError, TakifuguError
 from takifugu.laws import Mixture, Scalar, columns, key, number
@@ -294,11 +294,10 @@ def at_finite_order(calibration: Calibration, channel: ListChannel, mass: Array)
         )
     except TakifuguError:
         return None
-    if not isinstance(found.channel, FiniteChannel):
-        return None
-    column, *more = column_facts(found.channel, mass, (mass, mass), None)
+    best = found.channel.as_list()
+    column, *more = column_facts(best, mass, (mass, mass), None)
     error = None if more else column.error
-    return Cost("Best channel", str(found.guarantee), error, found.channel.share_changed(mass), is_weaker=True)
+    return Cost("Best channel", str(found.guarantee), error, best.share_changed(mass), is_weaker=True)
 
 
 # What a guarantee against who knows all other rows would cost: what the default does not promise.
@@ -380,10 +379,10 @@ def _listed(calibration: Calibration) -> Row | None:
 
 def _lists(calibration: Calibration) -> tuple[Choices, ...] | None:
     """The list of each column, as if it were public."""
-    domain = None if calibration.answer is None else calibration.answer.domain
-    if not isinstance(domain, tuple) or math.prod(len(one.values) for one in domain) > _MOST_VALUES:
+    lists = () if calibration.answer is None else calibration.answer.lists
+    if not lists or math.prod(len(one.values) for one in lists) > _MOST_VALUES:
         return None
-    return tuple(Choices(one.values) for one in domain)
+    return tuple(Choices(one.values) for one in lists)
 
 
 def _but_keep(wishes: dict[str, object]) -> dict[str, object]:

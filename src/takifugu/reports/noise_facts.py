@@ -128,7 +128,7 @@ def compared(calibration: Calibration) -> tuple[Comparison, ...]:
             channel = None
         except (MechanismError, CalibrationError):
             continue
-        theta = channel.theta if isinstance(channel, GaussianNoise) else math.inf
+        theta = math.inf if channel is None else channel.as_noise().std
         found.append(Comparison(name, theta, rule.promise(asked), is_least=part is not None and theta < math.inf))
     return tuple(found)
 

@@ -11,7 +11,7 @@ import numpy as np
 from takifugu.audits import Audit
 from takifugu.calibration import Calibration
 from takifugu.certificates import Certificate, ChannelCertificate
-from takifugu.channels import FiniteChannel, GaussianNoise, ListChannel, named
+from takifugu.channels import GaussianNoise, ListChannel, named
 from takifugu.divergences import PrivacyCurve
 from takifugu.errors import InputError
 from takifugu.estimates import Comparison
@@ -168,7 +168,7 @@ def _is_quick(calibration: Calibration) -> bool:
     """Whether what Gaussian noise would have cost is found before a reader looks up: about half a second."""
     channel = calibration.channel
     places = 2 * len(calibration.pairs) * len(calibration.beliefs)
-    return isinstance(channel, FiniteChannel) and places * len(channel.inputs) ** 2 <= _QUICK
+    return channel.publishes == "values" and places * len(channel.as_list().inputs) ** 2 <= _QUICK
 
 
 @_shown.register
@@ -191,12 +191,19 @@ def _law(law: Finite) -> str:
 
 
 @_shown.register
-def _mixture(law: Mixture | VectorMixture) -> str:
+def _mixture(law: Mixture) -> str:
+    return _components("Mixture", law)
+
+
+@_shown.register
+def _vectors(law: VectorMixture) -> str:
+    return _components(f"Mixture of vectors of {law.dimension} numbers", law)
+
+
+def _components(kind: str, law: Mixture | VectorMixture) -> str:
     order = np.argsort(-law.weights, kind="stable")[:_MOST_ROWS]
-    spread = law.stds if isinstance(law, Mixture) else np.sqrt(np.diagonal(law.covariances, axis1=1, axis2=2))
-    rows = [(percent(float(law.weights[k])), _few(law.means[k]), _few(spread[k])) for k in order]
+    rows = [(percent(float(law.weights[k])), _few(law.means[k]), _few(law.component_stds[k])) for k in order]
     more = f", the {len(rows)} largest shown" if len(law) > len(rows) else ""
-    kind = "Mixture" if isinstance(law, Mixture) else f"Mixture of vectors of {law.dimension} numbers"
     head = ("Weight", "Mean", "Spread")
     return table(f"{kind}, {len(law):,} component{'s' * (len(law) != 1)}{more}", head, rows)
 
