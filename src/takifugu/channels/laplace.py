@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -28,18 +28,21 @@ from takifugu.errors import InputError
 from takifugu.laws import Mixture
 from takifugu.problems import HockeyStick, MaxDivergence, RenyiDivergence
 
+if TYPE_CHECKING:
+    from flint import arb
+
 
 class Exponential(Shape):
     """The absolute value of a Laplace variable of scale 1: above t with probability e^−t."""
 
-    def derivatives(self, a: Any) -> tuple[Any, Any, Any, Any, Any]:
+    def derivatives(self, a: "arb") -> "tuple[arb, arb, arb, arb, arb]":
         """Of −ln(a·2⁻³¹): all but the value grow in size towards small a."""
         from flint import arb
 
         d = 1 / arb(a)
         return -(arb(a) / 2**BITS).log(), -d, d**2, -2 * d**3, 6 * d**4
 
-    def survival(self, size: Any) -> Any:
+    def survival(self, size: "arb") -> "arb":
         """See `Shape`."""
         return (-size).exp()
 

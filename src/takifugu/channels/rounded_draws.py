@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from takifugu._validation import Array, noise, real
 from takifugu.channels.sampling import BitSource, OsBits, read_exactly
 from takifugu.divergences import working_precision
 from takifugu.errors import InputError
+
+if TYPE_CHECKING:
+    from flint import arb
 
 # The size of a draw from 31 random bits, in four float64 operations with a certified error.
 #
@@ -44,14 +47,14 @@ class Shape(ABC):
     """The law of a symmetric noise of size 1, by the upper quantile Q of its absolute value."""
 
     @abstractmethod
-    def derivatives(self, a: object) -> tuple[Any, Any, Any, Any, Any]:
+    def derivatives(self, a: "arb") -> "tuple[arb, arb, arb, arb, arb]":
         """Q(a·2⁻³¹) and its first four derivatives with respect to a, as balls.
 
         Those but the value must grow in size towards small a, so that a segment's left end bounds them.
         """
 
     @abstractmethod
-    def survival(self, size: object) -> Any:
+    def survival(self, size: "arb") -> "arb":
         """The probability that a draw is larger in size, for a ball that is above 0."""
 
     @abstractmethod
@@ -62,7 +65,7 @@ class Shape(ABC):
 class Normal(Shape):
     """The standard normal: the size is above t with probability erfc(t/√2)."""
 
-    def derivatives(self, a: object) -> tuple[Any, Any, Any, Any, Any]:
+    def derivatives(self, a: "arb") -> "tuple[arb, arb, arb, arb, arb]":
         """See `Shape`."""
         from flint import arb
 
@@ -70,7 +73,7 @@ class Normal(Shape):
         d = -(arb.pi() / 2).sqrt() * (q * q / 2).exp() / 2**BITS
         return q, d, q * d**2, (1 + 2 * q**2) * d**3, (7 * q + 6 * q**3) * d**4
 
-    def survival(self, size: Any) -> Any:
+    def survival(self, size: "arb") -> "arb":
         """See `Shape`."""
         from flint import arb
 
@@ -143,7 +146,7 @@ def _segment(shape: Shape, start: int, width: int) -> tuple[float, float, float,
     return c0, c1, c2, _above(error)
 
 
-def _above(ball: Any) -> float:
+def _above(ball: "arb") -> float:
     """A float64 above every number of the ball, whichever way the conversion rounds."""
     from flint import arb
 
@@ -223,8 +226,8 @@ class _Draw:
         from flint import arb
 
         self.problem, self.size = problem, size
-        self.deviation: Any = arb(2 * problem.theta)
-        self.scale: Any = arb(2) ** known
+        self.deviation = arb(2 * problem.theta)
+        self.scale = arb(2) ** known
 
     def side(self, cell: int) -> int:
         """1 where the draw lies above the upper edge of the cell, -1 where below, 0 where that is open."""
@@ -233,7 +236,7 @@ class _Draw:
         edge = (2 * cell + 1) * self.problem.granularity - 2 * self.problem.x
         if edge <= 0:
             return 1  # the size of a draw is never below 0
-        level: Any = self.problem.shape.survival(arb(edge) / self.deviation) * self.scale
+        level = self.problem.shape.survival(arb(edge) / self.deviation) * self.scale
         if level > self.size + 1:
             return 1
         return -1 if level < self.size else 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,9 @@ from takifugu.divergences import (
 from takifugu.errors import CompositionError, InputError
 from takifugu.laws import VectorMixture, covariance_matrix
 from takifugu.problems import RenyiDivergence
+
+if TYPE_CHECKING:
+    from flint import fmpq, fmpq_mat
 
 # Turning a covariance into independent axes by a matrix that multiplies without rounding.
 #
@@ -84,7 +87,7 @@ class Scheme:
                 break
         return cls(tuple(exponents), rows, bits, thetas)
 
-    def effective(self) -> Any:
+    def effective(self) -> "fmpq_mat":
         """The covariance of the noise, as a matrix of rational numbers."""
         from flint import fmpq_mat
 
@@ -95,7 +98,7 @@ class Scheme:
         return units * inverse * axes * inverse.transpose() * units
 
 
-def _proved_thetas(rows: tuple[tuple[int, ...], ...], bits: int, sigma: Any) -> tuple[tuple[float, ...], float]:
+def _proved_thetas(rows: tuple[tuple[int, ...], ...], bits: int, sigma: "fmpq_mat") -> tuple[tuple[float, ...], float]:
     """Deviations of the axes with diag(θ²) ⪰ UΣUᵀ, proved, and how far their squares exceed its diagonal."""
     from flint import fmpq_mat
 
@@ -115,7 +118,7 @@ def _proved_thetas(rows: tuple[tuple[int, ...], ...], bits: int, sigma: Any) -> 
     raise InputError("the noise's covariance is too close to singular to be drawn safely: raise its least direction")
 
 
-def _scaled(covariance: Array, exponents: list[int]) -> Any:
+def _scaled(covariance: Array, exponents: list[int]) -> "fmpq_mat":
     """2^−e·Σ·2^−e without rounding."""
     from flint import fmpq_mat
 
@@ -124,13 +127,13 @@ def _scaled(covariance: Array, exponents: list[int]) -> Any:
     return units * exact_matrix(covariance) * units
 
 
-def _dyadic(rows: tuple[tuple[int, ...], ...], bits: int) -> Any:
+def _dyadic(rows: tuple[tuple[int, ...], ...], bits: int) -> "fmpq_mat":
     from flint import fmpq, fmpq_mat
 
     return fmpq_mat([[fmpq(x, 1 << bits) for x in row] for row in rows])
 
 
-def _power(exponent: int) -> Any:
+def _power(exponent: int) -> "fmpq":
     from flint import fmpq
 
     return fmpq(1 << exponent) if exponent >= 0 else fmpq(1, 1 << -exponent)
@@ -181,7 +184,7 @@ class GaussianVector(Channel):
         """Consistent with equality."""
         return hash(self.covariance.tobytes())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as the covariance: the scheme is found and proved again."""
         return type(self), (self.covariance,)
 
@@ -408,7 +411,7 @@ class LinearRelease:
             )
         return cls(matrix, a)
 
-    def precision(self) -> Any:
+    def precision(self) -> "fmpq_mat":
         """AᵀS⁻¹A as rational numbers."""
         inverse = _inverse(self.covariance)
         if self.linear is None:
@@ -472,7 +475,7 @@ def worth(releases: Sequence[LinearRelease]) -> Array:
     return nearest_floats(total.inv())
 
 
-def _inverse(covariance: Array) -> Any:
+def _inverse(covariance: Array) -> "fmpq_mat":
     """S⁻¹ as rational numbers, of a definite S.
 
     A direction of −10⁻¹⁷ would be a precision far below 0: a release that is bare there would give back more of the

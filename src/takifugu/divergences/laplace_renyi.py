@@ -9,7 +9,7 @@ what is left of the integral from both sides (proofs/laplace.md).
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from takifugu.divergences.numerics.balls import (
 from takifugu.divergences.numerics.envelope import from_log_integral, log_weighted_excess
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
+
+if TYPE_CHECKING:
+    from flint import arb, fmpq
 
 _NODES = 20  # of each panel; half as many tell how far they are off
 _REACH = 9.0  # standard deviations around a tilted normal beyond which nothing is left in floats
@@ -182,7 +185,7 @@ def _attempt(
     return Decision(None, found, f"undecided: D lies in [{found.lower!r}, {found.upper!r}]")
 
 
-def _ball(p: Mixture, q: Mixture, alpha: float, scale: float, goal: int, effort: Effort) -> Any:
+def _ball(p: Mixture, q: Mixture, alpha: float, scale: float, goal: int, effort: Effort) -> "arb":
     """(ln ∫ p^α q^(1−α)) / (α − 1) as a ball."""
     from flint import arb
 
@@ -202,7 +205,9 @@ def _ball(p: Mixture, q: Mixture, alpha: float, scale: float, goal: int, effort:
     return total.log() / (powers[0] - 1)  # of what may be 0 no number, which no comparison holds for
 
 
-def _tail(p: ExactLaplace, q: ExactLaplace, powers: Any, start: Any, sign: int, goal: int) -> tuple[Any, Any]:
+def _tail(
+    p: ExactLaplace, q: ExactLaplace, powers: "tuple[arb, arb]", start: "fmpq", sign: int, goal: int
+) -> "tuple[fmpq, arb]":
     """A place, and a ball around 2b times the integral beyond it.
 
     Beyond y each density lies between its value there, carried on as an exponential, and its moment generating
@@ -225,12 +230,14 @@ def _tail(p: ExactLaplace, q: ExactLaplace, powers: Any, start: Any, sign: int, 
     return end, tail
 
 
-def _between(low: Any, high: Any) -> Any:
+def _between(low: "arb", high: "arb") -> "arb":
     """A ball that holds every number between the two; a moment bounds a value, so that the second is never less."""
     return low.union(high)
 
 
-def _stretch(p: ExactLaplace, q: ExactLaplace, powers: Any, ends: tuple[Any, Any], goal: int) -> Any:
+def _stretch(
+    p: ExactLaplace, q: ExactLaplace, powers: "tuple[arb, arb]", ends: "tuple[fmpq, fmpq]", goal: int
+) -> "arb":
     """2b times the integral over a stretch inside which no point lies: the integrand is analytic around it."""
     from flint import acb, arb
 
@@ -239,7 +246,7 @@ def _stretch(p: ExactLaplace, q: ExactLaplace, powers: Any, ends: tuple[Any, Any
 
     stopped: list[UndecidableError] = []
 
-    def integrand(y: Any, is_analytic: bool) -> Any:
+    def integrand(y: acb, is_analytic: bool) -> acb:
         # An error must not pass through compiled code: it is kept, and nothing is known of the integrand meanwhile.
         try:
             above, below = mine(y).log(analytic=is_analytic), other(y).log(analytic=is_analytic)

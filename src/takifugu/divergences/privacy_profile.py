@@ -8,13 +8,13 @@ counts for nothing in the lower bound and for its width times the largest differ
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count, pairwise
 from types import MappingProxyType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from takifugu.divergences.numerics.balls import (
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
 
+if TYPE_CHECKING:
+    from flint import arb, fmpq
+
 _BITS = 160
 _RTOL = 1e-13
 _ATOL = 1e-30  # below it a probability is as good as none
@@ -45,27 +48,33 @@ _MANY = 8  # normals from which it pays to cut the line once for all
 class Smoothed(ABC):
     """A law after noise, its numbers taken as exact: densities and masses as balls."""
 
+    law: ExactMixture
+    points: "dict[fmpq, fmpq]"
+
     @property
     @abstractmethod
-    def breaks(self) -> list[Any]:
+    def breaks(self) -> "list[fmpq]":
         """Rational places at which to begin to cut."""
 
     @abstractmethod
-    def density(self, a: Any, c: Any) -> tuple[Any, Any]:
+    def density(self, a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
         """The least and the largest density on a cell."""
 
-    def excess(self, other: Self, factor: Any, a: Any, c: Any) -> tuple[Any, Any]:
+    def excess(self, other: Self, factor: "arb", a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
         """No more than the least, and no less than the largest difference to `factor` times the other on a cell."""
         (low, high), (other_low, other_high) = self.density(a, c), other.density(a, c)
         return low - factor * other_high, high - factor * other_low
 
     @abstractmethod
-    def mass(self, a: Any, c: Any) -> Any:
+    def mass(self, a: "fmpq", c: "fmpq") -> "arb":
         """The probability of a cell, points apart."""
 
     @abstractmethod
-    def beyond(self, y: Any, sign: int) -> Any:
+    def beyond(self, y: "fmpq", sign: int) -> "arb":
         """The probability of what lies beyond `y`, above it for a positive sign."""
+
+
+_Smoothed = TypeVar("_Smoothed", bound=Smoothed)
 
 
 class GaussianSmoothed(Smoothed):
@@ -81,7 +90,7 @@ class GaussianSmoothed(Smoothed):
         self._bells = [(arb(b.weight), arb(b.mean), arb(b.variance).sqrt()) for b in self.law.bells]
 
     @property
-    def breaks(self) -> list[Any]:
+    def breaks(self) -> "list[fmpq]":
         """Half a standard deviation after another around each mean; of many normals one grid, if that is shorter."""
         if len(self.law.bells) > _MANY:
             means, spreads = zip(*((b.mean, outward_float(b.variance) ** 0.5) for b in self.law.bells), strict=True)
@@ -96,7 +105,7 @@ class GaussianSmoothed(Smoothed):
             for k in range(-12, 13)
         ]
 
-    def density(self, a: Any, c: Any) -> tuple[Any, Any]:
+    def density(self, a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
         """A normal is largest where it is nearest to its mean, and least at the farther end."""
         from flint import arb
 
@@ -113,7 +122,7 @@ class GaussianSmoothed(Smoothed):
             largest += top if inside else (one if is_left else other)
         return least, largest
 
-    def excess(self, other: Self, factor: Any, a: Any, c: Any) -> tuple[Any, Any]:
+    def excess(self, other: Self, factor: "arb", a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
         """See `Smoothed`: on a short cell by value and slope in its middle, and how far the slope may change."""
         from flint import arb
 
@@ -128,10 +137,10 @@ class GaussianSmoothed(Smoothed):
         return middle - room, middle + room
 
     @cached_property
-    def _narrowest(self) -> Any:
+    def _narrowest(self) -> "arb":
         return min(std.lower() for _, _, std in self._bells)
 
-    def _around(self, middle: Any, half: Any) -> tuple[Any, Any, Any]:
+    def _around(self, middle: "arb", half: "arb") -> "tuple[arb, arb, arb]":
         """The density and its slope, and no less than its second derivative anywhere within half a cell.
 
         With z = (y − μ)/σ it is φ·(z² − 1)/σ², and φ rises by no more than e^(|z|·half/σ) towards the mean.
@@ -149,7 +158,7 @@ class GaussianSmoothed(Smoothed):
             bend += height * (abs(z) * reach).exp() * (1 + far * far) / (std * std)
         return value, slope, bend
 
-    def mass(self, a: Any, c: Any) -> Any:
+    def mass(self, a: "fmpq", c: "fmpq") -> "arb":
         """Between two places, from whichever tail keeps the digits."""
         from flint import arb
 
@@ -160,7 +169,7 @@ class GaussianSmoothed(Smoothed):
             total += weight * normal_mass(low, high, is_above=a >= bell.mean)
         return total
 
-    def beyond(self, y: Any, sign: int) -> Any:
+    def beyond(self, y: "fmpq", sign: int) -> "arb":
         """The tail of each normal."""
         from flint import arb
 
@@ -170,21 +179,19 @@ class GaussianSmoothed(Smoothed):
 class LaplaceSmoothed(Smoothed):
     """After Lap(scale), which leaves no points."""
 
-    points: dict[Any, Any]
-
     def __init__(self, law: Mixture, scale: float, effort: Effort) -> None:
         """Take the numbers as exact."""
         self._exact = ExactLaplace(law, scale, effort)
         self.law, self.points = self._exact.law, {}
 
     @property
-    def breaks(self) -> list[Any]:
+    def breaks(self) -> "list[fmpq]":
         """Those of the law, and a few scales beyond either end."""
         inner = sorted(self._exact.breaks)
         step = 1 / self._exact.u
         return [*inner, *(inner[-1] + k * step for k in (1, 2, 4, 8)), *(inner[0] - k * step for k in (1, 2, 4, 8))]
 
-    def density(self, a: Any, c: Any) -> tuple[Any, Any]:
+    def density(self, a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
         """Its logarithm rises or falls by 1/b a unit at most, so the middle bounds the cell."""
         from flint import arb
 
@@ -193,7 +200,7 @@ class LaplaceSmoothed(Smoothed):
         change = (arb(u * (c - a)) / 2).exp()
         return middle / change, middle * change
 
-    def excess(self, other: Self, factor: Any, a: Any, c: Any) -> tuple[Any, Any]:
+    def excess(self, other: Self, factor: "arb", a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
         """See `Smoothed`: what lies beyond the cell reaches into it as two exponentials, and little lies inside.
 
         In a tail where one law is all but `factor` times the other, as of normals of one width, no density by itself
@@ -221,26 +228,26 @@ class LaplaceSmoothed(Smoothed):
         half = arb(self._exact.u) / 2
         return (low - factor * others_inside) * half, (high + inside) * half
 
-    def _reaching(self, a: Any, c: Any) -> tuple[Any, Any]:
+    def _reaching(self, a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
         """2b times the density at the left end of what lies up to it, and at the right end of what lies from it on."""
         at = self._exact.law.atoms.get(c)
         return self._exact.parts(a)[0], self._exact.parts(c)[1] + (0 if at is None else at)
 
-    def mass(self, a: Any, c: Any) -> Any:
+    def mass(self, a: "fmpq", c: "fmpq") -> "arb":
         """The law's own mass, and what noise carries over either end."""
         from flint import arb
 
         (below_a, above_a), (below_c, above_c) = self._exact.parts(a), self._exact.parts(c)
         return self._exact.mass_to(a, c) + (arb(below_a) - above_a - below_c + above_c) / 2
 
-    def beyond(self, y: Any, sign: int) -> Any:
+    def beyond(self, y: "fmpq", sign: int) -> "arb":
         """1 − F + A/2 − B/2 on the right, its mirror image on the left."""
         below, above = self._exact.parts(y)
         inner = self._exact.mass_beyond(y, sign)
         return inner + sign * (below - above) / 2
 
 
-def outward_float(number: Any) -> float:
+def outward_float(number: "fmpq") -> float:
     """A rational number as a float, roughly: for choosing where to cut."""
     return float(int(number.numer()) / int(number.denom())) or 5e-324
 
@@ -294,7 +301,7 @@ def decide_hockey_stick(
     return Decision(None, found, f"undecided: it lies in [{found.lower!r}, {found.upper!r}]")
 
 
-def _enclosed(p: Any, q: Any, epsilon: float, delta: float | None) -> Enclosure:
+def _enclosed(p: _Smoothed, q: _Smoothed, epsilon: float, delta: float | None) -> Enclosure:
     from flint import arb
 
     factor = arb(fraction(epsilon)).exp()
@@ -308,11 +315,11 @@ def _enclosed(p: Any, q: Any, epsilon: float, delta: float | None) -> Enclosure:
             upper += gap if gap > 0 else arb(gap.upper())
             lower += gap if gap > 0 else arb(0)
     cuts = sorted({*p.breaks, *q.breaks})
-    order: list[tuple[float, int, Any, Any, Any]] = []
+    order: list[tuple[float, int, fmpq, fmpq, arb]] = []
     tie = count()
     doubt = arb(0)  # what the cells that are left add to the upper bound
 
-    def put(a: Any, c: Any) -> None:
+    def put(a: "fmpq", c: "fmpq") -> None:
         nonlocal lower, upper, doubt
         low, high = p.excess(q, factor, a, c)
         if high <= 0:
@@ -346,7 +353,8 @@ def _enclosed(p: Any, q: Any, epsilon: float, delta: float | None) -> Enclosure:
         if not order or (doubt.upper() <= arb(_RTOL) * lower.lower() / 4) or (doubt.upper() < _ATOL):
             break
         _, _, a, c, most = heappop(order)
-        doubt = arb(max(0, (doubt - most).upper()) if (doubt - most).upper() > 0 else 0)
+        left = (doubt - most).upper()
+        doubt = left if left > 0 else arb(0)
         middle = (a + c) / 2
         put(a, middle)
         put(middle, c)
@@ -389,7 +397,7 @@ class Density(Protocol):
         ...
 
     @property
-    def points(self) -> Mapping[Any, float]:
+    def points(self) -> Mapping[Hashable, float]:
         """Points and their masses."""
         ...
 
@@ -599,7 +607,7 @@ def _crossings(f: Callable[[Array], Array], ends: tuple[Array, Array], values: t
     return found
 
 
-def _information_of_points(p: Mapping[Any, float], q: Mapping[Any, float], chance: float) -> float:
+def _information_of_points(p: Mapping[Hashable, float], q: Mapping[Hashable, float], chance: float) -> float:
     """Of laws on points alone it is a sum, π·p·ln(p/m) + (1 − π)·q·ln(q/m) with m = πp + (1 − π)q."""
     terms = []
     for place in {**p, **q}:
@@ -612,7 +620,7 @@ def _information_of_points(p: Mapping[Any, float], q: Mapping[Any, float], chanc
 class Points:
     """A law on a list of values, which has no density."""
 
-    def __init__(self, points: Mapping[Any, float]) -> None:
+    def __init__(self, points: Mapping[Hashable, float]) -> None:
         """Keep the masses."""
         self.points, self.places = points, np.empty(0)
 
@@ -634,7 +642,8 @@ class NormalDensity:
         weights = law.weights / math.fsum(law.weights)
         stds = np.hypot(law.stds, theta)
         wide = stds > 0
-        self.points: Mapping[Any, float] = dict(zip(law.means[~wide].tolist(), weights[~wide].tolist(), strict=True))
+        at = law.means[~wide].tolist()
+        self.points: Mapping[Hashable, float] = dict(zip(at, weights[~wide].tolist(), strict=True))
         self._weights, self._means, self._stds = weights[wide], law.means[wide], stds[wide]
         self.places = _around(self._means, self._stds, _REACH)
 
@@ -664,7 +673,7 @@ class NormalDensity:
 class LaplaceDensity:
     """A mixture after Lap(scale), in floats; no points are left."""
 
-    points: Mapping[Any, float] = MappingProxyType({})
+    points: Mapping[Hashable, float] = MappingProxyType({})
 
     def __init__(self, law: Mixture, scale: float) -> None:
         """Look at each component as far as the noise carries it."""

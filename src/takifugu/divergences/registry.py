@@ -11,15 +11,15 @@ from takifugu._validation import Array
 from takifugu.divergences.certified import Decision
 from takifugu.divergences.numerics.balls import Effort
 from takifugu.errors import InputError
+from takifugu.laws import Law
 from takifugu.problems import Divergence
 
-Value = Callable[[Any, Any, Any, Any], float]
+# Which divergence and channel a function takes follows from the key it stands under, which no type can say.
+Value = Callable[[Law, Law, Any, Any], float]
 """Two laws before the channel, the divergence, the channel: how far they are apart after it, in floats."""
-Proof = Callable[[Any, Any, Any, float, Any, Effort | None], Decision]
+Proof = Callable[[Law, Law, Any, float, Any, Effort | None], Decision]
 """The same with a budget before the channel and the work that may be spent after it: whether that is enough."""
-
-
-Screen = Callable[[Sequence[Any], Any, Any, float], tuple[Array, Array]]
+Screen = Callable[[Sequence[Law], Any, Any, float], tuple[Array, Array]]
 """Laws, the divergence, the channel and a budget: of each law against each other one a value that the divergence
 reaches, and one that it is proved not to exceed; for many pairs at once, and as close as it takes beside the budget."""
 
