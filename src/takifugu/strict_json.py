@@ -93,7 +93,7 @@ def canonical(content: object) -> bytes:
     return text.encode("ascii")
 
 
-def _object(items: list[tuple[str, object]]) -> dict[str, Any]:
+def _object(items: list[tuple[str, object]]) -> dict[str, object]:
     content = dict(items)
     if len(content) < len(items):
         raise InputError("an object has the same key twice")
@@ -142,7 +142,7 @@ class Room:
         """Start with a limit that no honest file meets."""
         self.numbers = numbers
 
-    def take(self, value: object, where: str) -> list[Any]:
+    def take(self, value: object, where: str) -> list[object]:
         """A list that still fits, and less room for those that follow."""
         found = items(value, where, least=1, most=self.numbers)
         self.numbers -= len(found)

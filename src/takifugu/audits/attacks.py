@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -221,7 +221,7 @@ def _told(column: Column, channel: Channel) -> npt.NDArray[np.generic]:
     return column.labels if channel.publishes == "values" else within_reach(column)
 
 
-def _distinct(columns: list[npt.NDArray[np.generic]]) -> tuple[list[npt.NDArray[Any]], Places]:
+def _distinct(columns: list[npt.NDArray[np.generic]]) -> tuple[list[npt.NDArray[np.generic]], Places]:
     """Each row that occurs once, column by column, and which of them every row is."""
     rows = list(zip(*(map(key, column.tolist()) for column in columns), strict=True))
     places: dict[tuple[object, ...], int] = {}

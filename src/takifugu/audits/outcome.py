@@ -204,7 +204,7 @@ class Audit(Plotted):
         """The sentences."""
         return " ".join(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in self.sentences)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The figures as plain values for JSON."""
         return {
             "contradicted": self.contradicted,
@@ -305,7 +305,7 @@ def release_card(
 
     _require_same(calibration, certificate, audit)
     answer, guarantee, channel = calibration.answer, calibration.guarantee, calibration.channel
-    content: dict[str, Any] = {
+    content: dict[str, object] = {
         "format": FORMAT,
         "version": VERSION,
         "title": _text("title", title),
@@ -349,7 +349,7 @@ def release_card(
     return "".join(_lines(content, ""))
 
 
-def _require_same(calibration: object, certificate: Any, audit: Any) -> None:
+def _require_same(calibration: object, certificate: object, audit: Any) -> None:
     """Refuse papers of another release: a card that mixes two would guarantee what was not done."""
     if not isinstance(calibration, Calibration):
         raise InputError(f"a card is made for a Calibration, got {type(calibration).__name__}")

@@ -81,7 +81,7 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -
 
 
 def noise_is_enough(
-    problem: Problem, channel: Noise, promised: Guarantee, *, mechanism: str, options: dict[str, Any]
+    problem: Problem, channel: Noise, promised: Guarantee, *, mechanism: str, options: dict[str, object]
 ) -> bool:
     """Whether noise keeps the guarantee: by a bound, or in balls where that does not clear a place."""
     if promised.is_provable:
@@ -128,7 +128,7 @@ def require_fitting(problem: Problem, channel: Channel) -> None:
         _require_on_lists(problem, [{key(value) for value in one.values} for one in lists])
 
 
-def _require_on_lists(problem: Problem, lists: Sequence[set[Any]]) -> None:
+def _require_on_lists(problem: Problem, lists: Sequence[set[object]]) -> None:
     """Refuse lists that lack a value of the laws: a release would take the nearest of them for it, as no law does."""
     from takifugu.mechanisms import table_of
 
@@ -181,7 +181,7 @@ def whole(calibration: "Calibration") -> dict[str, Any]:
     }
 
 
-def essentials(calibration: "Calibration") -> dict[str, Any]:
+def essentials(calibration: "Calibration") -> dict[str, object]:
     """What everything else follows from: nothing computed anew, so the same on every machine."""
     from takifugu.problems import nouns as documents
 
@@ -201,7 +201,7 @@ def essentials(calibration: "Calibration") -> dict[str, Any]:
     }
 
 
-def essential_part(data: Any) -> dict[str, Any]:
+def essential_part(data: object) -> dict[str, object]:
     """The essentials within what `whole` gave."""
     if isinstance(data, dict) and "format" not in data and "theta" in data and "beliefs" in data:
         raise InputError(
@@ -213,7 +213,7 @@ def essential_part(data: Any) -> dict[str, Any]:
     return {key: content[key] for key in _ESSENTIAL}
 
 
-def require_own_figures(data: dict[str, Any], found: "Calibration") -> None:
+def require_own_figures(data: dict[str, object], found: "Calibration") -> None:
     """Refuse a file whose figures for readers are not those of the calibration in it."""
     for name in ("theta", "variance", "error", "alpha", "epsilon"):
         if not _agree(data[name], _figure(found, name), _DIGITS if name == "error" else 0.0):
@@ -229,7 +229,7 @@ def require_own_figures(data: dict[str, Any], found: "Calibration") -> None:
     _require_own_losses(data["losses"], found)
 
 
-def _require_own_losses(value: Any, found: "Calibration") -> None:
+def _require_own_losses(value: object, found: "Calibration") -> None:
     """Refuse losses of other pairs, or in another order; and, while they are not too many, other losses."""
     losses = found.losses
     expected = list(losses) if len(losses) <= _LISTED_LOSSES else [found.worst_pair]
@@ -282,14 +282,14 @@ def _finite(number: float) -> float | None:
     return None if math.isinf(number) else float(number)
 
 
-def _agree(stated: Any, found: float | None, digits: float, *, least: float = 0.0) -> bool:
+def _agree(stated: object, found: float | None, digits: float, *, least: float = 0.0) -> bool:
     if stated is None or found is None:
         return stated is found
     number = form.number(stated, "a figure for readers")
     return abs(number - found) <= max(digits * abs(found), least)
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> object:
     """An option as JSON has it: lists for tuples."""
     if isinstance(value, tuple):
         return [_json(part) for part in value]
@@ -299,7 +299,7 @@ def _json(value: Any) -> Any:
     return value
 
 
-def _options(name: str, value: Any, guarantee: Guarantee, problem: Problem) -> tuple[tuple[str, Any], ...]:
+def _options(name: str, value: object, guarantee: Guarantee, problem: Problem) -> tuple[tuple[str, object], ...]:
     """The options in a file, which must be those that the mechanism would have in force."""
     if not isinstance(value, dict):
         raise InputError("'options' must be an object")
@@ -316,13 +316,13 @@ def _options(name: str, value: Any, guarantee: Guarantee, problem: Problem) -> t
     return tuple(sorted(rule.settled(problem).options.items()))
 
 
-def _evidence_to(evidence: "Confidence | ProvedBand | None") -> Any:
+def _evidence_to(evidence: "Confidence | ProvedBand | None") -> object:
     if evidence is None:
         return None
     return {"kind": evidence.kind, **asdict(evidence)}
 
 
-def _evidence_from(value: Any, *, halvings: int) -> "Confidence | ProvedBand | None":
+def _evidence_from(value: object, *, halvings: int) -> "Confidence | ProvedBand | None":
     if value is None:
         return None
     from takifugu.mechanisms import Confidence, ProvedBand, draws_needed
@@ -345,11 +345,11 @@ def _evidence_from(value: Any, *, halvings: int) -> "Confidence | ProvedBand | N
     return Confidence(level, draws, seed, form.number(content["without"], "evidence.without", least=0))
 
 
-def _optional(value: Any, where: str) -> float | None:
+def _optional(value: object, where: str) -> float | None:
     return None if value is None else form.number(value, where, least=0)
 
 
-def _place(value: Any, problem: Problem) -> Place:
+def _place(value: object, problem: Problem) -> Place:
     belief, first, second = (
         form.index(k, "'place'", below=below)
         for k, below in zip(

@@ -124,7 +124,7 @@ def tells_probabilities(calibration: Calibration) -> bool:
     return answer is not None and answer.is_public and is_others
 
 
-def public_form(calibration: Calibration) -> dict[str, Any]:
+def public_form(calibration: Calibration) -> dict[str, object]:
     """What may be published of a channel: of a finite one whose probabilities are withheld, its kind and no size."""
     return calibration.channel.public_state(withhold=not tells_probabilities(calibration))
 

@@ -43,7 +43,7 @@ class Sealed(Plotted):
         """The digest of the canonical content. The nonce in it keeps the priors from being guessed from it."""
         return _digest(self._content())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The content as plain values for JSON, and its digest; no float loses a bit."""
         content = self._content()
         return content | {"sha256": _digest(content)}
@@ -119,7 +119,7 @@ KEYS = (
 Places = tuple[tuple[int, int, int], ...]
 
 
-def header(data: object) -> dict[str, Any]:
+def header(data: object) -> dict[str, object]:
     """The outermost object, of the right kind and version, with nothing missing or added."""
     form.header(data, FORMAT, (VERSION,), "a certificate")
     return form.fields(data, KEYS, "the certificate")
@@ -193,7 +193,7 @@ class RedactedCertificate:
     software: tuple[tuple[str, str], ...]
     certificate_sha256: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The content as plain values for JSON."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         head = {"format": REDACTED, "version": VERSION}

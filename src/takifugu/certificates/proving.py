@@ -9,7 +9,7 @@ import platform
 import secrets as random_bits
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from takifugu import strict_json
 from takifugu import strict_json as form
@@ -323,7 +323,7 @@ def load(path: str | os.PathLike[str]) -> Proved:
         raise InputError(f"{os.fspath(path)!r} is not a certificate that can be used: {error}") from None
 
 
-def _of_statement(data: Any, path: str | os.PathLike[str]) -> Statement:
+def _of_statement(data: object, path: str | os.PathLike[str]) -> Statement:
     try:
         return Statement.from_dict(data)
     except InputError as error:

@@ -193,7 +193,7 @@ of 3.
         """A page of plain words."""
         return "\n".join(self.sentences)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The content as plain values for JSON."""
         return {"format": FORMAT, "version": VERSION, **self.content}
 
@@ -205,7 +205,7 @@ of 3.
             strict_json.write(self.to_dict(), path)
 
     @classmethod
-    def from_dict(cls, data: Any) -> "Statement":
+    def from_dict(cls, data: object) -> "Statement":
         """What `to_dict` wrote, every field checked; whether it is true is for `matched` to say."""
         form.header(data, FORMAT, (VERSION,), "a statement")
         content = form.fields(data, _KEYS, "the statement")
@@ -270,12 +270,12 @@ of 3.
         return proof
 
 
-def is_statement(data: Any) -> bool:
+def is_statement(data: object) -> bool:
     """Whether the content of a file says that it is a statement."""
     return isinstance(data, dict) and data.get("format") == FORMAT
 
 
-def _facts(calibration: Calibration) -> dict[str, Any]:
+def _facts(calibration: Calibration) -> dict[str, object]:
     """All that follows from a calibration and may be told."""
     answer = calibration.answer
     if answer is None:
@@ -310,7 +310,7 @@ def hides_every(pairs: Pairs, columns: Sequence[str]) -> bool:
     return len(pairs) == sum(math.comb(values, 2) for values in of.values())
 
 
-def _listed(choices: Choices) -> list[Any]:
+def _listed(choices: Choices) -> list[object]:
     return list(choices.values)
 
 

@@ -76,7 +76,7 @@ class Positions:
             raise InputError(f"the rows must have {self.width} columns, got {rows.shape[1]}")
         return self.of_columns([rows[:, column] for column in range(self.width)])
 
-    def of_columns(self, given: Sequence[Any]) -> Integers:
+    def of_columns(self, given: Sequence[object]) -> Integers:
         """The place of each row whose entries are given column by column; one column for values that are no rows."""
         if len(given) != len(self._columns):
             raise InputError(f"{len(self._columns)} columns are needed, got {len(given)}")
@@ -88,7 +88,7 @@ class Positions:
             len(lists[0]), lambda part: [one.of(values[part]) for one, values in zip(columns, lists, strict=True)]
         )
 
-    def of_codes(self, given: Sequence[tuple[Any, Codes]]) -> Integers:
+    def of_codes(self, given: Sequence[tuple[object, Codes]]) -> Integers:
         """The same for columns that are given as lists of their cells, and for each row the place of its own there."""
         if len(given) != len(self._columns):
             raise InputError(f"{len(self._columns)} columns are needed, got {len(given)}")
@@ -162,7 +162,7 @@ class _Column:
         self._truth = np.array([places.get((True, truth), _ABSENT) for truth in (False, True)], dtype=np.int64)
 
     @property
-    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+    def arrays(self) -> tuple[npt.NDArray[np.generic], ...]:
         """All that the look-up rests on."""
         return self.own, self._numbers, self._number_places, self._truth
 
@@ -184,7 +184,7 @@ class _Column:
             raise InputError(f"values of type {values.dtype} cannot be published: give numbers, texts or truth values")
         return by_kind[values.dtype.kind](values)
 
-    def _of_numbers(self, given: npt.NDArray[Any]) -> Integers:
+    def _of_numbers(self, given: npt.NDArray[np.generic]) -> Integers:
         if not len(self._numbers):
             return np.full(len(given), _ABSENT, dtype=np.int64)
         # Whole numbers beyond 2⁵³ are rounded here, but no number on a list is so large: they stay absent.
@@ -196,7 +196,7 @@ class _Column:
         find = self._texts.get
         return np.fromiter((find(text, _ABSENT) for text in given), dtype=np.int64, count=len(given))
 
-    def _of_objects(self, values: npt.NDArray[Any]) -> Integers:
+    def _of_objects(self, values: npt.NDArray[np.generic]) -> Integers:
         given = values.tolist()
         kinds = set(map(type, given))
         if kinds <= {str}:
@@ -206,7 +206,7 @@ class _Column:
                 return self._of_numbers(np.array(given, dtype=np.float64))
         return np.fromiter(map(self._of_one, given), dtype=np.int64, count=len(given))
 
-    def _of_one(self, value: Any) -> int:
+    def _of_one(self, value: object) -> int:
         if isinstance(value, np.generic):
             value = value.item()
         if type(value) not in (bool, int, float, str):
@@ -214,7 +214,7 @@ class _Column:
         return self._places.get(key(value), _ABSENT)
 
 
-def _one_list(values: Any) -> npt.NDArray[Any]:
+def _one_list(values: object) -> npt.NDArray[np.generic]:
     if isinstance(values, np.ma.MaskedArray):
         raise InputError("a masked array holds values it hides: give x.compressed(), or x.filled(value)")
     if isinstance(values, str | bytes):
@@ -229,7 +229,7 @@ def _one_list(values: Any) -> npt.NDArray[Any]:
     return array
 
 
-def _rows(values: Any, width: int) -> npt.NDArray[Any]:
+def _rows(values: object, width: int) -> npt.NDArray[Any]:
     """A list of tuples as an array of objects with one column for each entry."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InputError(f"the values must be rows of {width} entries, got one {type(values).__name__}")
@@ -542,7 +542,7 @@ class ListChannel(Plotted, Channel):
             raise InputError(f"positions must lie between 0 and {len(self.inputs) - 1}")
         return self._drawn(rows.astype(np.int64, copy=False), OsBits() if source is None else source)
 
-    def publish(self, values: Any, source: BitSource | None = None) -> npt.NDArray[Any]:
+    def publish(self, values: object, source: BitSource | None = None) -> npt.NDArray[Any]:
         """The values as they are published: an array of numbers or truth values, otherwise of objects."""
         published: npt.NDArray[Any] = self._output_array[self.draw(self.positions(values), source)]
         return published
@@ -564,13 +564,13 @@ class ListChannel(Plotted, Channel):
         return array
 
 
-def values_from(content: dict[str, Any], name: str) -> tuple[Value, ...]:
+def values_from(content: dict[str, object], name: str) -> tuple[Value, ...]:
     """The list of a channel's inputs or outputs, as a file has it."""
     listed = form.items(content[name], f"channel.{name}", least=1, most=_MOST_VALUES)
     return tuple(form.value_from(value, f"channel.{name}") for value in listed)
 
 
-def _distinct(values: Any, *, name: str) -> tuple[Value, ...]:
+def _distinct(values: object, *, name: str) -> tuple[Value, ...]:
     found = plain(values, name=name)
     if len(set(map(key, found))) < len(found):
         raise InputError(f"{name} must be distinct: merge the rows or columns of a value that occurs twice")

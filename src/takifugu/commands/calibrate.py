@@ -173,7 +173,7 @@ def command(
             tell_files(told, out)
 
 
-def _rule(query: str, mechanism: str | None, options: dict[str, Any], given: dict[str, float | None]) -> "Mechanism":
+def _rule(query: str, mechanism: str | None, options: dict[str, object], given: dict[str, float | None]) -> "Mechanism":
     """The rule that was asked for, once what is asked is a guarantee; delta beside epsilon alone belongs to that."""
     from takifugu.mechanisms import get_mechanism
 

@@ -59,7 +59,7 @@ def _is(argument: str, name: str) -> bool:
     return argument.startswith(name) and not argument.startswith("--")
 
 
-def single(*names: str, **options: object) -> Callable[[Any], Any]:
+def single(*names: str, **options: object) -> Callable[[object], Any]:
     """`click.option` for an option that may be given once."""
     return click.option(*names, cls=Single, **options)
 
@@ -110,7 +110,7 @@ def belief_options(command: Callable[..., object]) -> Callable[..., object]:
     return option(command)
 
 
-def beliefs_from(texts: tuple[str, ...]) -> dict[str, Any] | None:
+def beliefs_from(texts: tuple[str, ...]) -> dict[str, object] | None:
     """The tables that `--belief` names; bundled datasets too."""
 
     found: dict[str, Any] = {}
@@ -240,7 +240,7 @@ def known_of(texts: "tuple[str, ...] | list[str]") -> list[str] | None:
     return names_in(texts) or None
 
 
-def domain_of(path: str) -> dict[str, list[Any]]:
+def domain_of(path: str) -> dict[str, list[object]]:
     """The lists in the file that --domain names."""
     from takifugu import strict_json
 
@@ -392,7 +392,7 @@ class Asked:
     question: str
 
 
-def asking(command: Callable[..., Any]) -> Callable[..., Any]:
+def asking(command: Callable[..., object]) -> Callable[..., Any]:
     """The argument and options that describe a question."""
     command = belief_options(reading_options(command))
     for decorate in reversed(
@@ -541,7 +541,7 @@ def default_of(query: str, *, odds: bool = False) -> str:
     return "laplace" if odds else "exact"
 
 
-def source_of(table: str) -> tuple[Any, str]:
+def source_of(table: str) -> tuple[object, str]:
     """A file, or a bundled dataset where no file has that name; and what to call it."""
     from takifugu import datasets
 

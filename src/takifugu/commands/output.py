@@ -222,14 +222,14 @@ _MOST_COLUMNS = 4
 _USUAL_WIDTH = 80
 
 
-def file_of(content: Any) -> str:
+def file_of(content: object) -> str:
     """JSON as files hold it: every float in the shortest form that loses no bit."""
     from takifugu import strict_json
 
     return strict_json.text(content)
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     """Indented JSON on standard output; what is infinite is null, as JSON has no word for it."""
     click.echo(json.dumps(finite(content), indent=1, allow_nan=False))
 

@@ -78,7 +78,7 @@ class Compared:
             return 0.0, (self.after - self.before) / unit
         return (self.before - self.middle[0]) / unit, (self.after - self.middle[1]) / unit
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The figure as plain values; what is no number is None."""
         return {
             "kind": self.kind,
@@ -141,7 +141,7 @@ class Comparison(Plotted):
         lines += [f"total variation of {name}: {shift:.3f}" for name, shift in self.shifts.items()]
         return "\n".join([*lines, *([f"not corrected: {self.why}"] if self.why else [])])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything as plain values."""
         return {
             "rows": self.rows,

@@ -149,7 +149,7 @@ class Estimates:
     """
 
     def __init__(
-        self, published: Any, description: Description, columns: Sequence[str] | str | None, reading: Reading | None
+        self, published: object, description: Description, columns: Sequence[str] | str | None, reading: Reading | None
     ) -> None:
         """Read the table; rows that lack a value are not expected in what was published."""
         table = Table(published, reading)
@@ -210,7 +210,7 @@ class Estimates:
             raise why
         return Histogram(column, shares, None if why is None else str(why))
 
-    def bounds(self, column: str, value: Any = None, *, level: float = 0.95) -> Bounds:
+    def bounds(self, column: str, value: object = None, *, level: float = 0.95) -> Bounds:
         """Between what the mean of a column lies, or the share of one of its values, for every truth that fits."""
         self._known(column)
         confidence = real("level", level, "a number between 0 and 1, such as 0.95")
@@ -291,7 +291,7 @@ class Estimates:
         return found
 
     @property
-    def as_published(self) -> Mapping[str, Sequence[Any]]:
+    def as_published(self) -> Mapping[str, Sequence[object]]:
         """Every column of the published table, as it went out."""
         return self._table
 
@@ -324,7 +324,7 @@ class Estimates:
 
 
 def _moments_of(
-    description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]
+    description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[object]]
 ) -> FiniteMoments | NoiseMoments | WithheldMoments:
     """The scores that a channel allows."""
     if description.publishes != "values":

@@ -181,7 +181,7 @@ class Term(NamedTuple):
     """A column of numbers, or, with a label, one where the column has it and zero elsewhere."""
 
     column: str
-    label: Any = None
+    label: object = None
     is_label: bool = False
 
     def of(self, values: Sequence[Any]) -> Array:
@@ -391,7 +391,7 @@ def _upper(matrix: Table, f: Array, low: Array, high: Array) -> float:
 class FiniteMoments(Moments):
     """Scores through the inverse of a finite channel, where it has one for what is asked."""
 
-    def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[object]]) -> None:
         """Find each published row among the channel's outputs."""
         if description.channel is None:
             raise InputError("the channel is not told, and nothing can be undone without it")
@@ -509,7 +509,7 @@ class WithheldMoments(Moments):
     Publishing adds at most as much variance as the published values have: E Var(f(Y) given X) is at most Var f(Y).
     """
 
-    def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[object]]) -> None:
         """Refuse where nothing follows from the published values alone."""
         if description.keeps != "marginal":
             raise NotDeterminedError(
@@ -539,7 +539,7 @@ def _require_inside(terms: Sequence[Term], names: Sequence[str]) -> None:
         )
 
 
-def _places(outputs: Sequence[Any], arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+def _places(outputs: Sequence[Any], arrays: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.int64]:
     """Where each row stands among the outputs."""
     try:
         return Positions(outputs).of_columns(arrays)
@@ -550,7 +550,7 @@ def _places(outputs: Sequence[Any], arrays: Sequence[npt.NDArray[Any]]) -> npt.N
         ) from None
 
 
-def _array(values: Sequence[Any]) -> npt.NDArray[Any]:
+def _array(values: Sequence[object]) -> npt.NDArray[np.generic]:
     if all(map(number, values)):
         return np.array(values)
     array = np.empty(len(values), dtype=object)
@@ -566,7 +566,7 @@ _SURELY = 20.0  # rows that would have to lie beyond the last value, where there
 class NoiseMoments(Moments):
     """Scores under Gaussian noise of known covariance: its mean is zero, and its squares are taken off."""
 
-    def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, description: Description, names: tuple[str, ...], table: Mapping[str, Sequence[object]]) -> None:
         """Read the columns as numbers."""
         self.names, self.kept = names, Kept(table)
         self.noise, self._axes = description.covariance, description.axes

@@ -427,7 +427,7 @@ def _shape_for(rule: Shaped, problem: Problem, asked: Guarantee, laws: list[list
     return shape
 
 
-def _law(belief: Belief, secret: Any) -> VectorMixture:
+def _law(belief: Belief, secret: object) -> VectorMixture:
     law: VectorMixture = belief[secret]
     if law.space != "vector":
         raise InputError("these draws are of vectors")

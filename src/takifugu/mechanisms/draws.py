@@ -7,7 +7,7 @@ been within the budget, all N would have held with probability below 1 − c. Th
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -219,7 +219,7 @@ def is_private(problem: Problem) -> bool:
     return problem.answer is not None and problem.answer.private > 0
 
 
-def posterior(problem: Problem) -> list[dict[Any, Counted]]:
+def posterior(problem: Problem) -> list[dict[object, Counted]]:
     """What each law rests on: counts and pseudo-counts, for every belief and secret; noisy counts are projected."""
     found = _behind(problem)
     if is_private(problem):
@@ -227,7 +227,7 @@ def posterior(problem: Problem) -> list[dict[Any, Counted]]:
     return found
 
 
-def _behind(problem: Problem) -> list[dict[Any, Counted]]:
+def _behind(problem: Problem) -> list[dict[object, Counted]]:
     found = []
     for belief in problem.beliefs:
         here = {}
@@ -291,7 +291,7 @@ def rows_in_words(problem: Problem) -> str:
     return f"it rests on {' and '.join(told)}, by the word of whoever holds them: nothing here proves that number"
 
 
-def _by_weights(belief: Belief) -> dict[Any, int]:
+def _by_weights(belief: Belief) -> dict[object, int]:
     """Of finite laws made by hand, whose weights stand for rows."""
     laws = {secret: law for secret, law in belief.items() if secret not in belief.counted}
     return {secret: int(law.total) for secret, law in laws.items() if law.space == "values"}

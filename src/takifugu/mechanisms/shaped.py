@@ -412,7 +412,7 @@ def _beliefs(problem: Problem) -> list[list[VectorMixture]]:
     return [problem.laws(belief) for belief in range(len(problem.beliefs))]
 
 
-def _frozen(weights: Any) -> tuple[Any, ...]:
+def _frozen(weights: object) -> tuple[object, ...]:
     try:
         if isinstance(weights, str | bytes) or not isinstance(weights, Sequence | np.ndarray):
             raise TypeError

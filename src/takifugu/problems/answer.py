@@ -107,7 +107,7 @@ class Choices:
         return np.searchsorted(edges, numbers, side="right")
 
 
-def _distinct(array: npt.NDArray[np.generic]) -> tuple[list[Any], Places]:
+def _distinct(array: npt.NDArray[np.generic]) -> tuple[list[object], Places]:
     """The distinct values, told apart by type too, and where each row's is."""
     seen: dict[Any, int] = {}
     first: list[Any] = []

@@ -219,11 +219,11 @@ class Belief(Mapping[Hashable, Law]):
 
     def __init__(
         self,
-        laws: Mapping[Any, Law],
+        laws: Mapping[object, Law],
         *,
         label: str = "",
         rows: Mapping[Any, int] | None = None,
-        histograms: Mapping[Any, Counted] | None = None,
+        histograms: Mapping[object, Counted] | None = None,
         counted: Mapping[Any, tuple[Array, Array]] | None = None,
         drawn: Mapping[Any, tuple[Array, Array]] | None = None,
         shares: Mapping[Any, float] | None = None,

@@ -66,8 +66,8 @@ def _by_hand(given: object) -> tuple[tuple[Value, ...], Any]:
             "a data-free channel is fitted to no rows, and these priors are: give Row(column, domain=[...]) with its "
             "public lists in their place"
         )
-    weights: dict[Any, float] = {}
-    first: dict[Any, Value] = {}
+    weights: dict[object, float] = {}
+    first: dict[object, Value] = {}
     for law in given.values():
         if law.space != "values":
             raise MechanismError("a data-free channel is for values from finite lists: give Row(column, domain=[...])")

@@ -110,7 +110,7 @@ def _fit(
     table: Any,
     secret: "str | Sequence[str] | Share",
     query: "Query | Count | None",
-    secrets: Iterable[Any] | None,
+    secrets: Iterable[object] | None,
     known: Sequence[str] | None,
     few: str | None,
     reading: Reading | None,
@@ -167,7 +167,7 @@ def _used(table: Table, secret: str, query: Query, known: Sequence[str] | None) 
     return [secret, *columns, *(one if isinstance(one, str) else one.column for one in known or ())]
 
 
-def _cells(table: Table, secret: str, query: Query, secrets: Any, known: Any) -> Beliefs:
+def _cells(table: Table, secret: str, query: Query, secrets: Any, known: object) -> Beliefs:
     if not isinstance(query, CellQuery):
         raise InputError("what the adversary knows can be given for Raw and Row: leave `known` out")
     if isinstance(known, str) or not isinstance(known, Sequence):
@@ -230,7 +230,7 @@ def checked_names(beliefs: object) -> dict[str, object]:
     return dict(beliefs)
 
 
-def fit_beside(table: object, beliefs: Any, query: Any, asked: dict[str, Any]) -> Beliefs:
+def fit_beside(table: object, beliefs: object, query: Any, asked: dict[str, Any]) -> Beliefs:
     """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
     given = checked_names(beliefs)
     asked = asked | {"reading": table.reading if isinstance(table, Table) else asked["reading"]}
@@ -368,14 +368,14 @@ def _on_the_same_rows(parts: list[Priors]) -> list[Priors]:
 # The priors that a publication asks for: of one's own rows, of others' tables beside them, or of those alone.
 
 
-def priors_asked_for(table: object, asked: dict[str, Any], *, beliefs: Mapping[str, Any] | None, own: bool) -> Any:
+def priors_asked_for(table: object, asked: dict[str, Any], *, beliefs: Mapping[str, object] | None, own: bool) -> Any:
     """The priors; `asked` are the other arguments of `fit_priors`."""
     if own:
         return fit_priors(table, **asked, beliefs=beliefs)
     return _of_others(beliefs, asked | {"reading": table.reading if isinstance(table, Table) else asked["reading"]})
 
 
-def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
+def _of_others(beliefs: Mapping[str, object] | None, asked: dict[str, Any]) -> object:
     """The priors of other tables alone: nothing that follows from them tells anything about one's own rows."""
     if not beliefs:
         raise InputError("own=False leaves no priors: give those of another table, beliefs={'last year': table}")
@@ -397,7 +397,7 @@ def _of_others(beliefs: Mapping[str, Any] | None, asked: dict[str, Any]) -> Any:
     return named_alone(name, fitted, others)
 
 
-def _secrets(fitted: Any, asked: dict[str, object]) -> list[Any] | None:
+def _secrets(fitted: Any, asked: dict[str, object]) -> list[object] | None:
     if not isinstance(asked["secret"], str):
         return None
     return list(fitted if isinstance(fitted, Mapping) else fitted[0])

@@ -120,7 +120,7 @@ class InspectedColumn:
     domain: Proposal | None = None
     betrayal: Betrayal | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The same for JSON; an infinite factor is null."""
         told: dict[str, Any] = {name: getattr(self, name) for name in ("name", "kind", "missing", "distinct", "advice")}
         one, list_ = self.betrayal, self.domain
@@ -170,7 +170,7 @@ class Inspection:
         found = [one.betrayal for one in self.columns if one.betrayal is not None]
         return tuple(sorted(found, key=lambda one: (-one.best_guess, -one.odds)))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
             "rows": self.rows,

@@ -239,7 +239,7 @@ def means_by(
     return VectorPriors(laws, answer=Answer(MEAN_BY, told, (secret,)), findings=findings, rows=rows)
 
 
-def _groups(table: Table, secret: str, secrets: Iterable[object] | None, by: str) -> tuple[list[Secret], list[Any]]:
+def _groups(table: Table, secret: str, secrets: Iterable[object] | None, by: str) -> tuple[list[Secret], list[object]]:
     """The secrets and the groups, each of which has rows of each secret."""
     parts = {"secret": table.secret(secret), "group": table.secret(by)}
     # Rows without a group are counted too: a secret that has no others is not to vanish unsaid.

@@ -57,7 +57,7 @@ class Lines:
         values = [[plain(value) for value in answer[f"x{k}"]] for k in range(len(columns))]
         keys = [[plain(value) for value in answer[f"known{k}"]] for k in range(known)]
         self.missing: dict[Any, float] = {}
-        self.empty: dict[Any, Counter[str]] = {}  # how many rows of each secret lack a value in each column
+        self.empty: dict[object, Counter[str]] = {}  # how many rows of each secret lack a value in each column
         self.without = 0.0
         self.seen: list[dict[Secret, None]] = [{} for _ in columns]  # all values of each column in rows with a secret
         whole = []

@@ -206,7 +206,7 @@ def _spent(account: Account | VectorAccount) -> str:
 AnyAccount = Account | VectorAccount | JointAccount
 
 
-def account_of(opening: dict[str, Any], entries: tuple[dict[str, Any], ...]) -> AnyAccount:
+def account_of(opening: dict[str, Any], entries: tuple[dict[str, object], ...]) -> AnyAccount:
     """The account that an entry opened, with all that was released since."""
     releases = released(entries, opening["account"])
     if "joint" in opening:

@@ -83,12 +83,12 @@ def _opened(
     return ledger.open(priors, odds=ODDS if odds is None else odds, pairs=pairs, confidence=confidence, seed=seed)
 
 
-def named_pairs(pairs: Iterable[Pair], priors: Any) -> list[Pair]:
+def named_pairs(pairs: Iterable[Pair], priors: object) -> list[Pair]:
     """The pairs of secrets that texts or numbers stand for."""
     return [(_named(a, priors), _named(b, priors)) for a, b in pairs]
 
 
-def _named(given: object, priors: Any) -> Any:
+def _named(given: object, priors: Any) -> object:
     known = priors if isinstance(priors, Mapping) else priors[0]
     found = match_secret(given, known)
     if found is None:

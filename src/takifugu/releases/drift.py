@@ -117,7 +117,7 @@ class Drift:
     among: int = 1  # how many such are looked at: a chance is shared by all of them
     of_all: bool = True  # the rows, not those of a cell alone
     _sums: dict[Any, list[Array]] = field(default_factory=dict)
-    _rows: dict[Any, int] = field(default_factory=dict)
+    _rows: dict[object, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, calibration: Calibration, channel: Channel) -> "Drift | None":
@@ -260,7 +260,7 @@ class Drift:
         return None
 
 
-class _Places(dict[Any, int]):
+class _Places(dict[object, int]):
     def __missing__(self, secret: object) -> int:
         return -1
 

@@ -225,8 +225,8 @@ def _draw(
     columns: Columns,
     watch: Watch,
     shuffle: Shuffle,
-    write: Callable[[Any], None],
-    key: Callable[[Any], None] | None,
+    write: Callable[[object], None],
+    key: Callable[[object], None] | None,
     told: "_Told",
 ) -> tuple[bytes, int, int]:
     """Draw and write all rows; the digest of what was drawn for, how many there are, and how many were left out.

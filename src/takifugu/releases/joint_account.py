@@ -258,14 +258,14 @@ _SAME = ("protection", "epsilon", "confidence", "seed")
 
 
 def joint_terms(
-    priors: Any,
+    priors: object,
     *,
     odds: float,
     pairs: Iterable[Pair] | None,
     confidence: float | None,
     seed: int,
     salt: bytes,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What such an account is opened with, apart from its name; every argument is checked."""
     require_rows(priors, confidence=confidence)
     problem = Problem.of(priors, pairs)
@@ -284,7 +284,7 @@ def joint_terms(
     }
 
 
-def same_terms(opening: dict[str, Any], terms: dict[str, Any]) -> bool:
+def same_terms(opening: dict[str, object], terms: dict[str, object]) -> bool:
     """Whether an account was opened with these terms."""
     return all(name in opening and opening[name] == terms[name] for name in _SAME)
 
@@ -300,7 +300,7 @@ def joint_account(opening: dict[str, Any], releases: Iterable[dict[str, Any]]) -
     )
 
 
-def _channel(content: Any) -> FiniteChannel:
+def _channel(content: object) -> FiniteChannel:
     channel = channel_from_state(content)
     if channel.kind != FiniteChannel.kind:
         raise LedgerError("the ledger holds a channel of another kind than its account: restore it from a copy")

@@ -37,9 +37,9 @@ class Telling:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         """Watch these columns."""
-        self._seen: dict[str, dict[Any, set[Any]]] = {name: defaultdict(set) for name in names}
+        self._seen: dict[str, dict[object, set[object]]] = {name: defaultdict(set) for name in names}
         self._same = dict.fromkeys(names, True)
-        self._secrets: set[Any] = set()
+        self._secrets: set[object] = set()
         self._rows = 0
 
     def look(self, secrets: Coded, columns: dict[str, Coded]) -> None:

@@ -66,7 +66,7 @@ def private_counts(
 
 
 def counted_once(
-    table: Any,
+    table: object,
     cells: Cells,
     *,
     id: str | None,
@@ -100,7 +100,7 @@ def counted_once(
 
 
 def _batches(
-    table: Any, opened: Table, reading: Reading | None, columns: Sequence[str]
+    table: object, opened: Table, reading: Reading | None, columns: Sequence[str]
 ) -> "Iterator[nw.DataFrame[Any]]":
     if isinstance(table, str | os.PathLike | Table):
         yield from stream(opened, columns)
@@ -114,7 +114,7 @@ def _batches(
 
 
 def privately_calibrated(
-    table: Any,
+    table: object,
     private_fit: float | PrivateCounts,
     *,
     asked: Mapping[str, Any],
@@ -167,7 +167,7 @@ def privately_calibrated(
 
 
 def _total(
-    *, alpha: Any = None, epsilon: Any = None, odds: Any = None, best_guess: Any = None, error: None = None
+    *, alpha: Any = None, epsilon: object = None, odds: object = None, best_guess: Any = None, error: None = None
 ) -> Guarantee:
     if best_guess is not None:
         return promise_of_guess(best_guess, alpha=alpha)
@@ -177,7 +177,7 @@ def _total(
 _AS_USUAL = {"others": "error", "order": "shuffle", "repeats": "refuse", "own": True}
 
 
-def refuse_beside_private_counts(private_fit: object, given: Mapping[str, Any]) -> None:
+def refuse_beside_private_counts(private_fit: object, given: Mapping[str, object]) -> None:
     """Refuse what would follow from the rows in another way, or tell the adversary more than a belief is about."""
     if private_fit is None:
         return

@@ -358,7 +358,7 @@ def refuse_lazy(frame: Any) -> None:
         )
 
 
-def _secrets(values: Any, secrets: Any, plan: Plan, others: str) -> list[list[Any]]:
+def _secrets(values: Any, secrets: Any, plan: Plan, others: str) -> list[list[object]]:
     """The secret of each value, as the priors name it: a list for each column of secrets, none where none is given."""
     answer = plan.calibration.answer
     if answer is not None and plan.theta is not None:

@@ -49,7 +49,7 @@ class Shuffle:
         while self.buckets < _MOST_BUCKETS and rows * columns > self.buckets * AT_ONCE:
             self.buckets *= 2
         self._folder, self._source = folder, source
-        self._waiting: list[Any] = []
+        self._waiting: list[object] = []
         self._files: list[Any] = []
         self._writers: list[Any] = []
         self._stack = ExitStack()
@@ -90,7 +90,7 @@ class Shuffle:
         if self._waiting:
             yield self._mixed(pa.concat_tables(self._waiting))
 
-    def _mixed(self, table: Any) -> Any:
+    def _mixed(self, table: Any) -> object:
         import pyarrow as pa
 
         return table.take(pa.array(shuffled(table.num_rows, self._source)))

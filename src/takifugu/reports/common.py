@@ -141,7 +141,7 @@ class Facts:
         """The belief that binds, for a sentence; empty where there is only one."""
         return belief_name(self.calibration, self.calibration.place.belief)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The figures as plain values for JSON; what is infinite is None. It describes the priors: keep it private."""
         guess = self.adversary
         return {

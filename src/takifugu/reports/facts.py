@@ -54,7 +54,7 @@ class VectorFacts(Facts):
     rows: tuple[int | None, ...] = field(repr=False)
     correlation: Array = field(repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """See `Facts.to_dict`."""
         return super().to_dict() | {
             "axes": [{"name": a.name, "noise": a.noise, "spread": a.spread, "means": list(a.means)} for a in self.axes],
@@ -129,7 +129,7 @@ def _axis(
 
 
 def facts_for(
-    priors: Mapping[Any, Law] | Sequence[Mapping[Any, Law]],
+    priors: Mapping[object, Law] | Sequence[Mapping[object, Law]],
     *,
     alpha: float | None = None,
     epsilon: float | None = None,
@@ -171,7 +171,7 @@ def facts_of(
     >>> facts.adversary.guess_before, round(facts.adversary.guess_after, 4)
     (0.75, 0.6667)
     """
-    make: Any
+    make: object
     if calibration.channel.publishes == "number":
         make = noise_facts
     elif calibration.channel.publishes == "values":

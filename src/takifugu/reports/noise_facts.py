@@ -4,7 +4,6 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -314,7 +313,7 @@ class NoiseFacts(Facts):
         """Noise against budget, drawn when first looked at: a terminal shows no curve and need not wait for it."""
         return noise_curves(self.calibration, self.comparisons)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """See `Facts.to_dict`."""
         return super().to_dict() | {
             "theta": self.theta,

@@ -284,7 +284,7 @@ def _cut(caption: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -
     return table(caption, head, rows[:_MOST_ROWS])
 
 
-def _findings(thing: Any) -> str:
+def _findings(thing: object) -> str:
     found = [finding.sentence for finding in getattr(thing, "findings", ())]
     return (items(found) if found else "") + paragraphs(_PRIVATE)
 

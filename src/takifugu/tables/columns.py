@@ -115,7 +115,7 @@ def edges_of(name: object, columns: Iterable[str]) -> str:
     return f" {told}: {str(cut)!r} cuts at {cuts}."
 
 
-def with_cuts(frame: Any, names: Iterable[Any]) -> Any:
+def with_cuts(frame: Any, names: Iterable[object]) -> Any:
     """A narwhals table with the cuts among these names as columns of their own; other names are not looked at."""
     schema = frame.collect_schema()
     cuts = [cut for name in dict.fromkeys(names) if (cut := cut_named(name, schema)) is not None]

@@ -65,7 +65,7 @@ def require_some(table: Table, secret: str, known: int, without: int) -> None:
         raise InputError(f"column {secret!r} is empty in every one of the {without} rows: no secret is known")
 
 
-def require_groups(column: str, rows: Mapping[Any, int], advice: str) -> None:
+def require_groups(column: str, rows: Mapping[object, int], advice: str) -> None:
     """Refuse a column that names people: most of its values stand in one row only, and none belongs in a message."""
     alone = sum(count == 1 for count in rows.values())
     if len(rows) >= _NAMES and 2 * alone > len(rows):
@@ -338,7 +338,7 @@ def _on_grid(table: Table, valid: "nw.LazyFrame[Any]", seen: Overview) -> "dict[
     return done
 
 
-def _cut(table: Table, frame: "nw.LazyFrame[Any]", low: float, high: float) -> dict[str, list[Any]]:
+def _cut(table: Table, frame: "nw.LazyFrame[Any]", low: float, high: float) -> dict[str, list[object]]:
     import narwhals as nw
 
     value = nw.col("value")

@@ -56,7 +56,7 @@ def open_table(source: object, *, reading: Reading | None = None) -> Table:
     return Table(source, reading)
 
 
-def opened(source: Any, reading: Reading, *, shown: str, accepted: str) -> Opened:
+def opened(source: object, reading: Reading, *, shown: str, accepted: str) -> Opened:
     """What `Table` is made of."""
     import narwhals as nw
 
@@ -124,7 +124,7 @@ def _refuse_idle(kind: str, reading: Reading, shown: str) -> None:
         raise InputError(f"{shown} is {what}, of which {said} says nothing: leave it out")
 
 
-def reading_beside(source: Any, reading: Reading | None) -> Reading | None:
+def reading_beside(source: object, reading: Reading | None) -> Reading | None:
     """How one table is read, for another beside it: of a file of another kind, and not of a table that is open."""
     if isinstance(source, Table):
         return source.reading

@@ -384,7 +384,7 @@ def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
     start = getattr(relation, name)
     reader: Any = None
     reader, why = attempt(lambda: start(_ROWS))
-    batch: Any = None
+    batch: object = None
     while why is None:
         batch, why = attempt(lambda: next(reader, None))
         if batch is None:
