@@ -32,5 +32,7 @@ def command(action: str, ledger: str, as_json: bool) -> None:
         return
     for one in accounts:
         click.echo(f"{one.sentence}.")
+        for line in one.lines:
+            click.echo(f"  {line}")
     if not accounts:
         click.echo("Nothing was published under this ledger.")

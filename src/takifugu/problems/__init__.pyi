@@ -9,6 +9,13 @@ from takifugu.problems.answer import TABLE_MEAN as TABLE_MEAN
 from takifugu.problems.answer import Answer as Answer
 from takifugu.problems.answer import Choices as Choices
 from takifugu.problems.answer import Spelling as Spelling
+from takifugu.problems.composition import Price as Price
+from takifugu.problems.composition import budget_of as budget_of
+from takifugu.problems.composition import first_price as first_price
+from takifugu.problems.composition import in_nats as in_nats
+from takifugu.problems.composition import price_of as price_of
+from takifugu.problems.composition import priced_in as priced_in
+from takifugu.problems.composition import require_total as require_total
 from takifugu.problems.diagnostics import OF_READING as OF_READING
 from takifugu.problems.diagnostics import Diagnostic as Diagnostic
 from takifugu.problems.diagnostics import about as about

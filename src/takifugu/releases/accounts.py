@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -25,8 +25,9 @@ from takifugu.channels import (
 )
 from takifugu.errors import BudgetError, CompositionError, InputError, PublishedOnceError
 from takifugu.mechanisms import ProvedBand
-from takifugu.problems import guarantee_from_state
+from takifugu.problems import Guarantee, guarantee_from_state
 from takifugu.releases.joint_account import JointAccount, joint_account, protection
+from takifugu.releases.total_account import AGAIN, FIRST, Step, TotalAccount
 
 _OTHER_KIND = "these records have a budget for another kind of noise than this release has: nothing was released"
 
@@ -203,7 +204,7 @@ def _spent(account: Account | VectorAccount) -> str:
     return f"of which {100 * account.fraction_spent:.6g} % is spent by {times}"
 
 
-AnyAccount = Account | VectorAccount | JointAccount
+AnyAccount = Account | VectorAccount | JointAccount | TotalAccount
 
 
 def account_of(opening: dict[str, Any], entries: tuple[dict[str, object], ...]) -> AnyAccount:
@@ -211,6 +212,14 @@ def account_of(opening: dict[str, Any], entries: tuple[dict[str, object], ...]) 
     releases = released(entries, opening["account"])
     if "joint" in opening:
         return joint_account(opening, releases)
+    if "total" in opening:
+        total = guarantee_from_state(json.loads(opening["total"]))
+        first = _of_one_answer(opening, [one for one in releases if one["rule"] in (FIRST, AGAIN)])
+        return TotalAccount(total, first, tuple(Step.of(one, len(total.parts)) for one in releases))
+    return _of_one_answer(opening, releases)
+
+
+def _of_one_answer(opening: dict[str, Any], releases: list[dict[str, Any]]) -> Account | VectorAccount:
     theta, kept = float.fromhex(opening["theta"]), kept_by(opening)
     if "covariance" in opening:
         spent = tuple(e["covariance"] for e in releases)
@@ -228,6 +237,16 @@ class Shown(NamedTuple):
     releases: int
     spent: float
     last: str | None
+    prices: tuple[str, ...] = ()
+    left: tuple[float, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Under a total: each release with its price and the rule behind it, then their sum and what is left."""
+        if not self.left:
+            return ()
+        left = " and ".join(f"{one:.6g}" for one in self.left)
+        return (*self.prices, f"left: {left}")
 
     @property
     def sentence(self) -> str:
@@ -248,9 +267,15 @@ def shown_accounts(entries: tuple[dict[str, Any], ...]) -> tuple[Shown, ...]:
             continue
         made, account = released(entries, entry["account"]), account_of(entry, entries)
         last = made[-1]["at"] if made else None
-        found.append(
-            Shown(entry["account"], _rows_of(entry), _in_words(entry), len(made), account.fraction_spent, last)
-        )
+        shown = Shown(entry["account"], _rows_of(entry), _in_words(entry), len(made), account.fraction_spent, last)
+        if "total" in entry:
+            whole = cast(TotalAccount, account)
+            shown = shown._replace(
+                kept=f"all releases together {whole.total.bound}",
+                prices=tuple(f"release {n}, {step.sentence}" for n, step in enumerate(whole.steps, start=1)),
+                left=whole.left,
+            )
+        found.append(shown)
     return tuple(found)
 
 
@@ -270,6 +295,8 @@ def _rows_of(entry: dict[str, Any]) -> str:
 
 def kept_by(opening: dict[str, Any]) -> str:
     """The budget of an account, in words."""
+    if "total" in opening:
+        return str(guarantee_from_state(json.loads(opening["total"])))
     if "kept" in opening:
         return str(guarantee_from_state(json.loads(opening["kept"])))
     alpha, epsilon = (float.fromhex(opening[name]) for name in ("alpha", "epsilon"))
@@ -326,6 +353,11 @@ def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:
         numbers = {"kept": json.dumps(guarantee.to_state(), sort_keys=True)}
     noise = noise_text(budget, budget.channel)
     return {"protection": protection(budget.problem, salt=salt), "guarantee": promised, **noise, **numbers}
+
+
+def total_text(total: Guarantee) -> str:
+    """A total as the ledger writes it."""
+    return json.dumps(total.to_state(), sort_keys=True)
 
 
 def _matrix(text: str) -> Array:

@@ -31,6 +31,14 @@ def protection(problem: Problem, *, salt: bytes) -> str:
     return digest.hexdigest()
 
 
+def secrets_hidden(problem: Problem, *, salt: bytes) -> str:
+    """The same of the secrets and pairs alone, whatever the beliefs and the answer are."""
+    columns = () if problem.answer is None else problem.answer.secret
+    pairs = sorted("|".join(sorted(map(_name, pair))) for pair in problem.pairs)
+    content = strict_json.canonical([list(columns), pairs])
+    return hashlib.blake2b(repr(content).encode(), key=salt, digest_size=32, person=b"takifugu-belief").hexdigest()
+
+
 def _described(problem: Problem, number: int) -> bytes:
     digest = hashlib.blake2b(digest_size=32)
     belief = problem.beliefs[number]

@@ -17,7 +17,7 @@ from takifugu.calibration import Calibration, Priors
 from takifugu.channels import Channel
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.mechanisms import closest
-from takifugu.problems import Pair
+from takifugu.problems import Guarantee, Pair, require_total
 from takifugu.releases.accounts import (
     AnyAccount,
     Shown,
@@ -29,9 +29,17 @@ from takifugu.releases.accounts import (
     require_within,
     shown_accounts,
     terms_of,
+    total_text,
     with_theta,
 )
-from takifugu.releases.joint_account import JointAccount, joint_account, joint_terms, protection, same_terms
+from takifugu.releases.joint_account import (
+    JointAccount,
+    joint_account,
+    joint_terms,
+    protection,
+    same_terms,
+    secrets_hidden,
+)
 from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
 from takifugu.releases.records import (
     REPEATS,
@@ -43,6 +51,7 @@ from takifugu.releases.records import (
     require_one_row,
     unknown_rows,
 )
+from takifugu.releases.total_account import TotalAccount
 
 Entries = tuple[dict[str, Any], ...]
 
@@ -58,6 +67,11 @@ class Ledger:
     holds no answers, no priors and no values; still, keep it to yourself, since it holds its key too. An account that
     `open` starts is for several columns that are published one after another; the file then holds their joint law, and
     no other account.
+
+    With a guarantee as its `budget`, an account has a total. Every release about its records then has a price, and
+    their sum stays within the total: the first costs what it guarantees itself, the same answer again within the same
+    noise nothing, an answer that is `independent` of all others what it guarantees, and any other its local price, the
+    most that two true values can be told apart by what is published for them. What has none is refused.
     """
 
     def __init__(
@@ -67,7 +81,8 @@ class Ledger:
         id: str | None = None,
         new_people: bool = False,
         repeats: str = "refuse",
-        budget: Calibration | None = None,
+        budget: Calibration | Guarantee | None = None,
+        independent: bool = False,
         new: bool | None = None,
     ) -> None:
         """Name the file; nothing is opened yet.
@@ -81,16 +96,25 @@ class Ledger:
                 written down. An id that the ledger knows is refused all the same.
             repeats: what to do with an id of several rows: "refuse", since the guarantee is about one, or take your
                 word that the rows of a person are "independent" given the secret.
-            budget: what the accounts opened through this object may spend.
+            budget: what the accounts opened through this object may spend: a calibration, whose noise is then shared
+                out among releases of one answer; or a guarantee, such as `Odds(9)`, that all releases about the same
+                records keep together.
+            independent: of an account with a total, your word that what is published is independent, given the secret,
+                of all that was published about these records; it is written down.
             new: False never starts a file; True always does, and refuses one that is there.
         """
-        if budget is not None and not isinstance(budget, Calibration):
-            raise InputError(f"budget must be a Calibration, got {budget!r}")
+        allowed: Any = budget
+        self.total: Guarantee | None = allowed if hasattr(budget, "parts") else None
+        self.budget: Calibration | None = None if self.total is not None else allowed
+        if self.budget is not None and not isinstance(budget, Calibration):
+            raise InputError(f"budget must be a Calibration, or a guarantee such as Odds(9), got {budget!r}")
+        if self.total is not None:
+            require_total(self.total)
+        self.independent = independent
         self.id = id
         self.new_people = new_people
         one_of("repeats", repeats, REPEATS)
         self.repeats = repeats
-        self.budget = budget
         self._file = LedgerFile(path, new=new)
         self._cleared: int | None = None  # how many entries there were when the rows to come were found to be new
 
@@ -154,7 +178,7 @@ class Ledger:
             confidence: as for `calibrate`: the guarantee is then for the population.
             seed: of the draws behind that.
         """
-        if self.budget is not None:
+        if self.budget is not None or self.total is not None:
             raise InputError(_OWN_BUDGET)
         with self._file.writing() as writer:
             salt, entries = writer.contents.salt, writer.contents.entries
@@ -202,7 +226,9 @@ class Ledger:
         return max(found, default=0)
 
     def refuse_known(self, rows: Recognition) -> None:
-        """Before hours of work for a channel: refuse a table that may not be released through one."""
+        """Before hours of work for a channel: refuse a table that may not be released through one, and stated alone."""
+        if self.total is not None:
+            raise CompositionError(_STATED_ALONE)
         if not self._file.exists():
             self._file.require_expected()
             return
@@ -212,6 +238,8 @@ class Ledger:
                 return
             opening = self._opening(reader, rows)
         if opening is not None:
+            if "total" in opening:
+                raise CompositionError(_STATED_ALONE)
             account: Any = account_of(opening, entries)
             account.charged({"theta": math.inf.hex()})
 
@@ -302,14 +330,22 @@ class Ledger:
                     opening = {"kind": "account", "account": number, "answer": rows.answer(), **batch, **terms}
                     opening |= {"new_people": True} if self.new_people else {}
                     opening |= {"group": True} if is_group else {}
+                    if self.total is not None:
+                        opening |= {
+                            "total": total_text(self.total),
+                            "secrets": secrets_hidden(calibration.problem, salt=salt),
+                        }
                     writer.add_records(number, ordered)
                     writer.append(opening)
                 _require_as_strong(opening, calibration)
                 require_within(self.budget, calibration)
-                self._require_same(opening, protects, salt)
                 number = opening["account"]
                 before: Any = account_of(opening, entries)
-                account, cost = before.charged(noise)
+                if "total" in opening:
+                    account, cost = self._charged_to_total(before, opening, rows, calibration, noise, salt)
+                else:
+                    self._require_same(opening, protects, salt)
+                    account, cost = before.charged(noise)
             writer.append(
                 {
                     "kind": "release",
@@ -383,6 +419,8 @@ class Ledger:
                 )
             return None
         for entry in entries:
+            if "total" in entry and _is_known_batch(entry, rows):
+                return entry
             if entry["kind"] == "account" and _is_batch(entry, rows.own, digest):
                 if not hmac.compare_digest(entry["answer"], rows.answer()):
                     raise _another(account_of(entry, entries))
@@ -417,16 +455,39 @@ class Ledger:
                 yield identity, overlap(rows.in_order(identity), stored, by_id=identity.is_id)
 
     def _charged(self, account: JointAccount, calibration: Calibration, salt: bytes) -> tuple[JointAccount, Any]:
-        if self.budget is not None:
+        if self.budget is not None or self.total is not None:
             raise InputError(_OWN_BUDGET)
         return account.charged(calibration, salt=salt)
 
+    def _charged_to_total(
+        self,
+        account: TotalAccount,
+        opening: dict[str, Any],
+        rows: Recognition,
+        calibration: Calibration,
+        noise: dict[str, str],
+        salt: bytes,
+    ) -> tuple[TotalAccount, dict[str, Any]]:
+        """The account of a total after this release: of these very records and secrets, whatever the answer."""
+        if self.budget is not None or (self.total is not None and total_text(self.total) != opening["total"]):
+            raise BudgetError(_OTHER_BUDGET.format(kept=kept_by(opening)))
+        if opening["secrets"] != secrets_hidden(calibration.problem, salt=salt):
+            raise CompositionError(_OTHER_SECRETS)
+        answer = calibration.answer
+        if answer is not None and (answer.private or not answer.is_of_rows):
+            raise CompositionError(_NOT_OF_ROWS)
+        is_same = hmac.compare_digest(opening["answer"], rows.answer())
+        return account.charged(
+            calibration,
+            noise,
+            is_first_answer=is_same and opening["protection"] == protection(calibration.problem, salt=salt),
+            is_independent=self.independent,
+        )
+
     def _require_same(self, opening: dict[str, Any], protects: str, salt: bytes) -> None:
-        if self.budget is not None and not terms_of(self.budget, salt).items() <= opening.items():
-            raise BudgetError(
-                f"the budget of these records was set by their first release to {kept_by(opening)}, and this one "
-                f"differs: nothing was released. Leave the budget out, or give the same again"
-            )
+        other = self.budget is not None and not terms_of(self.budget, salt).items() <= opening.items()
+        if other or self.total is not None:
+            raise BudgetError(_OTHER_BUDGET.format(kept=kept_by(opening)))
         if opening["protection"] != protects:
             raise CompositionError(_OTHER_PROTECTION)
 
@@ -474,6 +535,14 @@ def _is_batch(entry: dict[str, Any], own: Identity, digest: str) -> bool:
     known_by = entry.get("by")
     same = known_by is not None and (tuple(known_by["columns"]), known_by["id"]) == (own.columns, own.is_id)
     return same and hmac.compare_digest(entry["records"], digest)
+
+
+def _is_known_batch(entry: dict[str, Any], rows: Recognition) -> bool:
+    """Whether the records of an entry are these, by whatever it knows its own by, which another answer may not read."""
+    known_by = Identity(tuple(entry["by"]["columns"]), entry["by"]["id"])
+    if not known_by.columns or known_by not in rows.identities:
+        return _is_batch(entry, rows.own, _digest(rows, rows.in_order(rows.own)))
+    return hmac.compare_digest(entry["records"], digest_of(rows.in_order(known_by)))
 
 
 def _another(account: AnyAccount) -> LedgerError:
@@ -542,6 +611,22 @@ _ANOTHER_GROUP = (
 _OTHER_ACCOUNT = (
     "this ledger has an account already, opened with another law or guarantee, or by a release. Nothing was opened; an "
     "account for several columns needs a ledger of its own"
+)
+_OTHER_BUDGET = (
+    "the budget of these records was set by their first release to {kept}, and this one differs: nothing was released. "
+    "Leave the budget out, or give the same again"
+)
+_STATED_ALONE = (
+    "publish states what one publication tells by itself, and these records have a total, of which it is a part: "
+    "nothing was released. Use calibrate and release with this ledger, and state its total"
+)
+_OTHER_SECRETS = (
+    "the total of these records is about other secrets or other pairs: what this release and the earlier ones tell "
+    "together about either is bounded by none of them. Nothing was released; calibrate for the same secrets and pairs"
+)
+_NOT_OF_ROWS = (
+    "a total adds up releases of rows, from calibrations that are not made of private counts: how others add up is not "
+    "known. Nothing was released"
 )
 _OWN_BUDGET = "an account for several columns has its own budget: leave budget out of the ledger"
 _OTHER_PROTECTION = (
