@@ -1,10 +1,9 @@
 """Whole rows by every way there is, judged from outside: `python -m benchmarks.rows_campaign 0 5000` (seeds from, to).
 
 Rows of two or three columns and two to five secrets, at the orders 1.5, 2, 4, 16 and ∞, some with odds beside it:
-through the best joint channel and the sparse one, one belief or two, all pairs or some; columns published in turn,
-alone or in twos, by an account with random shares of its budget; several columns of secrets of one table; adversaries
-who know a column, and known columns that are published too, cell by cell. Now and then with confidence, a radius, or
-kept shares.
+through the best joint channel and the sparse one, one belief or two, all pairs or some; several columns of secrets of
+one table; adversaries who know a column, and known columns that are published too, cell by cell. Now and then with
+confidence, a radius, or kept shares.
 
 What comes back is read from the form it has in a file and judged by `benchmarks.rows_judge`.
 """
@@ -23,12 +22,8 @@ import numpy as np
 import pandas as pd
 
 import takifugu as tk
-from benchmarks.rows_judge import excess, published, published_in_turn, shares
+from benchmarks.rows_judge import excess, published, shares
 from takifugu.errors import DiagnosticWarning
-from takifugu.problems.answer import Answer, Choices
-from takifugu.problems.problem import Pairs, Problem
-from takifugu.releases.drawing import drawing_of
-from takifugu.releases.joint_account import JointAccount
 
 ORDERS = (1.5, 2.0, 4.0, 16.0, math.inf)
 Random = np.random.Generator
@@ -85,41 +80,6 @@ def together(case: Case, solver: str) -> None:
             raise AssertionError("the bound is above a channel that keeps the promise")
 
 
-def in_turn(case: Case) -> None:
-    """Columns of one account, published one after another; everything together is judged."""
-    rng = case.rng
-    case.asked = {"alpha": math.inf, "epsilon": case.asked["epsilon"]}
-    sizes = [int(k) for k in rng.integers(2, 6, int(rng.integers(2, 5)))]
-    while math.prod(sizes) > 60:
-        sizes.pop()
-    rows = list(itertools.product(*map(range, sizes)))
-    columns = tuple(f"c{k}" for k in range(len(sizes)))
-    base = rng.gamma(0.7, size=len(rows)) + 1e-3
-    spread, holes = rng.choice([0.1, 0.5, 2.0]), rng.choice([0.0, 0.2])
-    names = [f"s{k}" for k in range(int(rng.integers(2, 5)))]
-    beliefs = []
-    for _ in range(int(rng.integers(1, 3))):
-        laws = np.ceil(300 * base / base.sum() * np.exp(spread * rng.normal(size=(len(names), len(rows)))))
-        laws[rng.random(laws.shape) < holes] = 0
-        laws[:, 0] += 1
-        beliefs.append({name: tk.Finite(rows, law) for name, law in zip(names, laws, strict=True)})
-    answer = Answer("row", columns, ("secret",), domain=tuple(Choices(tuple(range(k))) for k in sizes))
-    given = Problem(Problem.of(beliefs).beliefs, Pairs(names), answer)
-    account, turns = JointAccount("people", given, case.asked["epsilon"]), []
-    order = [str(name) for name in rng.permutation(columns)]
-    while order:
-        now = tuple(order[: int(rng.integers(1, 3))])
-        del order[: len(now)]
-        spend = float(rng.uniform(0.1, 0.9)) * (1 - account.fraction_spent) if order else None
-        made = account.calibrate(*now, spend=spend, keep_shares=bool(rng.random() < 0.1))
-        account, _ = account.charged(made, salt=b"")
-        turns.append((_filed(drawing_of(made, {}).channel.to_state()), [columns.index(name) for name in now]))
-    for belief in beliefs:
-        laws = {s: shares(law.values, law.weights.tolist()) for s, law in belief.items()}
-        told = {s: published_in_turn(turns, law) for s, law in laws.items()}
-        case.judge([(told, itertools.combinations(names, 2))])
-
-
 def several(case: Case) -> None:
     """Two or three columns of secrets of one table, each hidden under its own laws."""
     table, columns = people(case.rng)
@@ -147,7 +107,6 @@ def known(case: Case) -> None:
 KINDS: dict[str, Callable[[Case], None]] = {
     "joint": lambda case: together(case, "program"),
     "columns": lambda case: together(case, "columns"),
-    "in turn": in_turn,
     "several secrets": several,
     "known": known,
 }

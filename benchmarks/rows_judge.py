@@ -4,7 +4,6 @@ Powers and logarithms are balls of 200 bits, of which the upper end counts. It s
 knows of it only the lists of channels and the weights of laws.
 """
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,20 +23,11 @@ def shares(values: Sequence[Any], weights: Sequence[float]) -> Outcomes:
 
 def published(channel: dict[str, Any], law: Outcomes) -> Outcomes:
     """What a law publishes through one channel."""
-    return published_in_turn([(channel, None)], law)
-
-
-def published_in_turn(turns: Sequence[tuple[dict[str, Any], Any]], law: Outcomes) -> Outcomes:
-    """What a law of rows publishes when columns go out in turn: each a channel, and the places of its columns.
-
-    None as places is the whole row. The draws are independent of one another given the row.
-    """
-    lines = [(_lines(channel), where) for channel, where in turns]
+    lines = _lines(channel)
     found: Outcomes = {}
     for row, share in law.items():
-        for outcome in itertools.product(*(of[_part(row, where)] for of, where in lines)):
-            seen = tuple(output for output, _ in outcome)
-            found[seen] = found.get(seen, fmpq(0)) + math.prod((chance for _, chance in outcome), start=share)
+        for output, chance in lines[row]:
+            found[output] = found.get(output, fmpq(0)) + chance * share
     if sum(found.values(), fmpq(0)) != 1:
         raise AssertionError("what is published is no law")
     return found
@@ -75,13 +65,6 @@ def _moves(channel: dict[str, Any], x: int) -> Iterator[tuple[int, int]]:
         return
     for k in range(channel["starts"][x], channel["starts"][x + 1]):
         yield channel["targets"][k], channel["counts"][k]
-
-
-def _part(row: Any, where: Any) -> Any:
-    if where is None:
-        return row
-    part = tuple(row[k] for k in where)
-    return part if len(part) > 1 else part[0]
 
 
 def _entry(value: Any) -> Any:

@@ -190,7 +190,6 @@ SLOW = (
     "releases/test_binding.py::test_nothing_of_dropped_rows_or_of_the_source_goes_along",
     "releases/test_drift.py",
     "releases/test_files.py",
-    "releases/test_joint_account.py",
     "releases/test_ledger.py",
     "releases/test_recognition.py::test_last_years_rows_with_january_appended_are_refused_and_january_can_leave",
     "releases/test_rows_release.py",
@@ -237,7 +236,6 @@ SLOW = (
     "test_publishing.py::test_what_kept_columns_tell_by_themselves_is_said",
     "test_publishing.py::test_what_may_be_asked_for",
     "test_publishing.py::test_where_it_fails_nothing_is_left_behind",
-    "test_publishing_in_turn.py",
     "web",
 )
 

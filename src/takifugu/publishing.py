@@ -32,25 +32,20 @@ from takifugu.queries import (
 from takifugu.releases import (
     DRIFTS,
     INSECURE,
-    ODDS,
     ORDERS,
     OTHERS,
     REPEATS,
     Beside,
-    JointAccount,
     Ledger,
     Plan,
     Recognition,
     as_frame,
     bits_of,
     collected,
-    in_turn,
     ledger_beside,
     ledgers_beside,
-    named_pairs,
     privately_calibrated,
     protected,
-    protected_secrets,
     refuse_beside_private_counts,
     refuse_lazy,
     released,
@@ -60,7 +55,17 @@ from takifugu.releases import (
     require_place,
 )
 from takifugu.reports import Publication, told
-from takifugu.tables import Reading, Table, as_read, complete_rows, files_behind, stream, with_secrets
+from takifugu.tables import (
+    Reading,
+    Table,
+    as_read,
+    complete_rows,
+    files_behind,
+    listed,
+    match_secret,
+    stream,
+    with_secrets,
+)
 
 if TYPE_CHECKING:
     from takifugu.audits import Audit
@@ -72,6 +77,7 @@ Step = Callable[[str], None]
 Warn = Callable[[Sequence[Diagnostic]], None]
 
 CONFIDENCE = 0.95
+ODDS = 3.0  # what is guaranteed where nothing else is asked for
 AUTO = "auto"
 _WISHES = {"diagonal", "forbidden", "unbiased"}
 
@@ -103,8 +109,6 @@ def calibrated(
     step: Step = lambda what: None,
     beforehand: Warn = lambda findings: None,
     ledger: Ledger | None = None,
-    later: Sequence[str] = (),
-    spend: float | None = None,
     assurance: str | None = None,
     loss: Any = None,
     diagonal: float | None = None,
@@ -127,9 +131,9 @@ def calibrated(
     """
     no_text("columns", columns, "columns")
     no_text("known", known, "columns")
-    for name, given in {"secret": secret, "columns": columns, "later": later, "known": known}.items():
+    for name, given in {"secret": secret, "columns": columns, "known": known}.items():
         no_cells(name, given)
-    if both := next((name for name in keep if name in (*columns, *later)), None):
+    if both := next((name for name in keep if name in columns), None):
         raise InputError(f"column {both!r} is in both columns and keep: it leaves changed or as it is, not both ways")
     if both := next((name for name in keep if name in _names(secret)), None):
         raise InputError(
@@ -140,7 +144,7 @@ def calibrated(
     promise = odds_by_default(odds=odds, alpha=alpha, epsilon=epsilon, best_guess=best_guess, error=error)
     if private_fit is not None:
         others_rows = {"secrets": secrets, "leave_out": leave_out, "others": others}
-        known_too = {"known": known, "keep": keep, "beliefs": beliefs, "own": own, "later": later, "spend": spend}
+        known_too = {"known": known, "keep": keep, "beliefs": beliefs, "own": own}
         refuse_beside_private_counts(private_fit, others_rows | known_too | {"assurance": assurance})
         step("Drawing private counts, and finding the channel that changes least")
         more = {"confidence": confidence, "seed": seed, "keep": None if preserve == AUTO else preserve}
@@ -165,47 +169,17 @@ def calibrated(
 
     def require_hidden(found: Iterable[Any], *, typed: bool = False) -> None:
         if others == "error":
-            require_inside(Table(table, reading), _names(secret), [*columns, *later], found, typed=typed)
+            require_inside(Table(table, reading), _names(secret), columns, found, typed=typed)
 
     if hidden is not None:
         require_hidden(hidden, typed=True)
     source = Table(table, reading)
     if keep:
         refuse_notes(source, keep)
-    lists = Row(*columns, *later, domain=domain).domain
-    looked_at = [*_names(secret), *columns, *later, *keep, *(known or ())]
+    lists = Row(*columns, domain=domain).domain
+    looked_at = [*_names(secret), *columns, *keep, *(known or ())]
     require_no_codes(with_secrets(source, _names(secret)), looked_at, lists)
     known = known_with(known, keep)
-    turn = in_turn(
-        table,
-        ledger,
-        secret=secret,
-        columns=columns,
-        later=later,
-        spend=spend,
-        odds=odds,
-        confidence=confidence,
-        keep_shares=preserve == "marginal",
-        seed=seed,
-        step=step,
-        beforehand=lambda findings: beforehand(_warnings(findings)),
-        reading=reading,
-        terms={"alpha": alpha, "epsilon": epsilon, "known": known, "pairs": pairs, "secrets": secrets}
-        | {
-            "domain": domain,
-            "other": other,
-            "beliefs": beliefs,
-            "own": None if own else False,
-            "best_guess": best_guess,
-            "error": error,
-            "assurance": assurance,
-        }
-        | options,
-    )
-    if turn is not None:
-        require_hidden(protected_secrets(turn))
-        people = several_rows(Table(table, reading), _names(secret))
-        return _told(turn, table, keep, reading, own=own, people=people)
     query = Row(*columns, domain=domain, other=other)
     step("Counting what goes with each secret")
     asked: dict[str, Any] = {"secret": secret, "query": query, "secrets": secrets, "known": known, "reading": reading}
@@ -232,6 +206,19 @@ def calibrated(
         wishes=options,
     )
     return _told(made, table, keep, reading, own=own, people=people)
+
+
+def named_pairs(pairs: Iterable[Pair], priors: Any) -> list[Pair]:
+    """The pairs of secrets that texts or numbers stand for."""
+    return [(_named(a, priors), _named(b, priors)) for a, b in pairs]
+
+
+def _named(given: object, priors: Any) -> Any:
+    known = priors if isinstance(priors, Mapping) else priors[0]
+    found = match_secret(given, known)
+    if found is None:
+        raise InputError(f"{given!r} in pairs is not one of the secrets: {listed(known)}")
+    return found
 
 
 Sought = TypeVar("Sought")
@@ -660,8 +647,6 @@ def publish(
     only_new: bool = False,
     new_people: bool = False,
     repeats: str = "refuse",
-    later: Sequence[str] = (),
-    spend: float | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
     order: str = "shuffle",
@@ -703,11 +688,7 @@ def publish(
         known: columns that the adversary may know, as for `fit_priors`.
         beliefs: what others may believe, as for `fit_priors`: other tables by name.
         own: False takes the priors of `beliefs` alone, so that nothing tells anything about one's own rows.
-        later: further columns of the same people that may be published later on, each by another call with the same
-            ledger: everything together then keeps the guarantee. Columns published together cost less.
-        spend: the share of the guarantee that is spent on `columns` where others are to follow; by default it is
-            divided evenly.
-        ledger: a `Ledger`, or the path of one: it lets each record out once, or each column of an account once.
+        ledger: a `Ledger`, or the path of one: it lets each record out once.
         id: a column that tells people apart, by which the ledger knows records; by default all that is read of a row.
             It is not published. An id that repeats is refused: the guarantee is about one row, and so about one person
             only where everybody has one.
@@ -717,8 +698,8 @@ def publish(
         keep: columns to hand over as they are.
         others: as for `release`; "drop" where secrets are left out.
         order: the rows are shuffled, since where a row stands may tell its secret; `audit` of what is returned knows
-            which row is which all the same. "keep" is your own statement that their order is random already, as where
-            you shuffled the table yourself to join columns published in turn: report and certificate repeat it.
+            which row is which all the same. "keep" is your own statement that their order is random already: report
+            and certificate repeat it.
         drift: as for `release`: rows that tell the secret more plainly than others' priors say, where `own=False` takes
             these alone, are refused, or allowed.
         allow_no_noise: publish without a warning where nothing had to be changed.
@@ -728,7 +709,7 @@ def publish(
         preserve: "marginal" publishes every row of the columns as often, on average, as it is there, so that means,
             correlations and tables of counts of the published columns need no correction; "mean" keeps means alone, and
             None as few cells as possible changed. By default "marginal" for up to 2,000 rows of a list where that can
-            be, without `later`, `private_fit` and further wishes (unbiased, diagonal, forbidden).
+            be, without `private_fit` and further wishes (unbiased, diagonal, forbidden).
         loss: what is lost least: "square", "absolute" or "change", or a matrix, as for the mechanism "optimal".
         diagonal: at least this share of the values stays as it is.
         forbidden: pairs of a true value and a published one that it never becomes.
@@ -744,14 +725,14 @@ def publish(
     """
     import narwhals as nw
 
-    named = {"secret": secret, "columns": columns, "known": known, "keep": keep, "later": later}
+    named = {"secret": secret, "columns": columns, "known": known, "keep": keep}
     for name, given in named.items():
         no_cells(name, given)
-    for name, given in {"columns": columns, "known": known, "keep": keep, "later": later}.items():
+    for name, given in {"columns": columns, "known": known, "keep": keep}.items():
         no_text(name, given, "columns")
     # Each is gone through more than once, and an iterator would be empty the second time.
     secret = secret if isinstance(secret, str) else [*secret]
-    columns, keep, later = [*columns], tuple(keep), [*later]
+    columns, keep = [*columns], tuple(keep)
     known = None if known is None else [*known]
     for name, word, words in (("others", others, OTHERS), ("order", order, ORDERS), ("drift", drift, DRIFTS)):
         one_of(name, word, words)  # `release` would say so too, when all the work is done
@@ -770,7 +751,7 @@ def publish(
         table = Table(table, reading)  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = _made_once(table)
     _refuse_late(table, has_ledger=book is not None, is_seeded=insecure_seed is not None)
-    read = [*columns, *later, *([secret] if isinstance(secret, str) else secret), *keep, *(known or ())]
+    read = [*columns, *([secret] if isinstance(secret, str) else secret), *keep, *(known or ())]
     step("Looking whether these records were published before")
     table, of_people = to_publish(table, book, people, read=read, answer=columns, reading=reading)
     told: list[Diagnostic] = []
@@ -798,8 +779,6 @@ def publish(
         beliefs=beliefs,
         own=own,
         ledger=book,
-        later=later,
-        spend=spend,
         keep=keep,
         others=others,
         domain=domain,
@@ -824,10 +803,8 @@ def publish(
     step("Proving that it keeps the guarantee")
     certificate = certify(made)
     step("Drawing what is published")
-    account = None if book is None else book.account()
-    also = account.columns if isinstance(account, JointAccount) else ()
     drops = getattr(reading, "missing", "drop") == "drop"
-    source = _frame(table, made, reading, also=also, keep=[*keep, *_known_by(table, book, read)])
+    source = _frame(table, made, reading, keep=[*keep, *_known_by(table, book, read)])
     if isinstance(table, Table):
         table.require_unchanged()  # its rows are in memory now
     frame = as_frame(source)
@@ -874,7 +851,7 @@ def _true_rows(frame: Any, made: Calibration, others: str, keep: Sequence[str]) 
 
     if not isinstance(frame, nw.DataFrame) or made.answer is None:
         return None
-    return protected(frame, made, made.answer.secret, others).select([*made.answer.drawn, *keep])
+    return protected(frame, made, made.answer.secret, others).select([*made.answer.columns, *keep])
 
 
 def _made_once(table: Any) -> tuple[Any, bool]:
@@ -912,12 +889,9 @@ def _known_by(table: Any, ledger: Ledger | None, read: Sequence[str]) -> Sequenc
     return ledger.recognise(read, table.columns).columns if ledger is not None and isinstance(table, Table) else ()
 
 
-def _frame(table: Any, made: Calibration, reading: Reading | None, *, also: Sequence[str], keep: Sequence[str]) -> Any:
-    """The rows to publish; those without a needed value are left out, as was counted, but of private counts.
-
-    `also` are the columns that are published before or after these: the joint law is about rows that have them all.
-    """
+def _frame(table: Any, made: Calibration, reading: Reading | None, *, keep: Sequence[str]) -> Any:
+    """The rows to publish; those without a needed value are left out, as was counted, but of private counts."""
     answer = made.answer
-    needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *also, *answer.secret]))
+    needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *answer.secret]))
     dropped = [] if answer is not None and answer.private else needed
     return complete_rows(table, needed=dropped, columns=[*needed, *keep], reading=reading)

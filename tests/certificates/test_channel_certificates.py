@@ -306,7 +306,7 @@ def test_multipliers_of_another_shape_are_refused(tmp_path, name, junk):
     refused(tmp_path / "c.json", sealed(content))
 
 
-@pytest.mark.parametrize("mechanism", ["optimal", "later", "of-somebody-else"])
+@pytest.mark.parametrize("mechanism", ["optimal", "shaped", "of-somebody-else"])
 def test_a_bound_of_the_best_channel_is_not_lent_to_another_mechanism(mechanism):
     """What it was asked to lose least may be another loss: its error beside that bound would be a false claim."""
     rows = [(i, j) for i in range(4) for j in range(3)]

@@ -296,7 +296,6 @@ def test_a_dry_run_tells_and_leaves_nothing(table):
     said = " ".join(again.stdout.split())
     assert "It would be refused: these records were published before" in said
     assert told in said
-    assert "opens no account" in run(table, *given, "--later", "ward", "--dry-run").stderr
 
 
 def test_bins_and_shares_that_moved_are_told(table):
@@ -319,29 +318,6 @@ def test_bins_and_shares_that_moved_are_told(table):
     assert "--leave-out" not in text  # there are two secrets
 
 
-def test_an_account_that_a_refused_try_opened_is_gone_on_with(table):
-    people = pd.read_csv(table)
-    people.assign(plain=["u", "v"] * 120).to_csv(table, index=False)
-    first = run(table, "--columns", "plain", "--later", "ward", "--odds", "3")
-    assert first.exit_code == 1
-    assert "--allow-no-noise" in first.stderr
-    other = run(table, "--columns", "stay")
-    assert other.exit_code == 1
-    assert "name the columns to come with --later, anew" in other.stderr
-    again = run(table, "--columns", "plain", "--allow-no-noise")
-    assert again.exit_code == 0, again.stderr
-    assert "50 % of the guarantee" in " ".join(again.stdout.split())
-    second = CliRunner().invoke(
-        main,
-        [
-            *("publish", str(table), str(table.with_name("second.csv")), "--secret", "diagnosis", "--columns", "ward"),
-            *("--confidence", "0.8", "--allow-no-noise"),
-        ],
-    )
-    assert second.exit_code == 0, second.stderr
-    assert "all columns of this account are published" in " ".join(second.stdout.split())
-
-
 def test_rows_outside_the_pairs_are_refused_before_the_work_and_nothing_stays(table):
     frame = pd.read_csv(table)
     frame.loc[:29, "diagnosis"] = "rare"
@@ -349,7 +325,7 @@ def test_rows_outside_the_pairs_are_refused_before_the_work_and_nothing_stays(ta
     frame.to_csv(table, index=False)
     asked = ("--columns", "ward", "--odds", "2", "--pair", "flu", "none")
     before = set(table.parent.iterdir())
-    for more in ((), ("--dry-run",), ("--later", "stay")):
+    for more in ((), ("--dry-run",)):
         result = run(table, *asked, *more)
         assert result.exit_code == 2
         assert "20 of 230 rows have a secret outside the calibrated pairs" in result.stderr

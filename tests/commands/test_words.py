@@ -104,10 +104,6 @@ def test_every_flag_that_a_sentence_names_is_one():
         ("cut it with binned('age', [...])", "cut it with --known age:EDGE:EDGE"),
         ("a budget (alpha=2, epsilon=1) stands", "a budget (alpha = 2, epsilon = 1) stands"),
         ("with the same epsilon", "with the same epsilon"),
-        (
-            "before it leaves: Ledger.open, or publish(..., later=[...])",
-            "before it leaves: takifugu publish with --later",
-        ),
     ],
 )
 def test_a_sentence_and_its_twin(python, typed):

@@ -128,7 +128,3 @@ once = {"columns": ["stay"], "odds": 2, **ILL}
 add("clinic, CSV, once and again", from_file(csv(clinic), once, once))
 add("clinic, semicolons", from_file(csv(clinic, sep=";", decimal=","), {**once, "columns": ["ward"]}))
 add("clinic, Parquet, once and another column", from_file(parquet(clinic), once, {**once, "columns": ["ward"]}))
-add(
-    "clinic, columns in turn",
-    from_file(csv(clinic), {**once, "later": ["ward"]}, {**ILL, "columns": ["ward"]}, {**ILL, "columns": ["ward"]}),
-)

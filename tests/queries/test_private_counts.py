@@ -420,15 +420,6 @@ def test_rows_whose_counts_cost_more_than_a_total_has_room_for_are_refused(tmp_p
     assert len(tk.release(rows, tk.calibrate(drawn(cells=dearer), odds=6), ledger=ledger)) == 150
 
 
-def test_columns_in_turn_are_refused_of_rows_whose_counts_were_drawn(tmp_path):
-    rows, ledger = table([[40, 30, 10], [10, 20, 40]]), tmp_path / "ledger"
-    rows["w"], rows["id"] = np.arange(150) % 2, range(150)
-    tk.private_counts(rows, secret="ill", columns=["x"], domain=LISTS, epsilon=1, id="id", ledger=ledger)
-    asked = {"secret": "ill", "later": ["w"], "odds": 3, "confidence": None}
-    with pytest.raises(tk.CompositionError, match="not made of private counts"):
-        tk.publish(rows, columns=["x"], domain={"x": LISTS["x"]}, id="id", ledger=ledger, **asked)
-
-
 # What leaves beside the rows.
 
 

@@ -163,7 +163,7 @@ def test_both_beliefs_about_every_cell_are_those_that_were_promised_and_are_cove
                 assert all(a <= 3 * b * (1 + Fraction(1, 10**9)) for a, b in zip(one, other, strict=True))
 
 
-def test_of_several_secrets_and_of_columns_in_turn_both_beliefs_stay():
+def test_of_several_secrets_both_beliefs_stay():
     rng = np.random.default_rng(1)
     table = sampled(REVERSED, [(60, 60), (60, 60), (20, 20)], 1).assign(t=lambda one: rng.choice(["u", "v"], len(one)))
     table["y"] = rng.integers(0, 2, len(table))

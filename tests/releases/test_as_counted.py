@@ -91,14 +91,6 @@ def test_secrets_are_compared_as_they_were_counted(kind):
         assert len(tk.publish(table, secret="s", columns=["x"], odds=1.2, confidence=None).table) == ROWS
 
 
-def test_columns_in_turn_need_the_rows_of_all(tmp_path):
-    table = pl.DataFrame({"s": NAMES, "a": X, "b": [None if one else 1 for one in HIDDEN.tolist()]})
-    ledger = tk.Ledger(tmp_path / "turn.ledger")
-    account = ledger.open(tk.fit_priors(table, secret="s", query=tk.Row("a", "b")), odds=1.5)
-    with pytest.raises(tk.InputError, match=r"rows that have a value in 'a', 'b', and the table has no column 'b'"):
-        tk.release(table.select("s", "a"), account.calibrate("a"), ledger=ledger)
-
-
 def test_sentences_show_no_cell():
     told = "Jane Doe HIV 1971"
     table = pd.DataFrame({"s": ["a", "b"] * 150, "x": [str(i % 5) for i in range(299)] + [told]})

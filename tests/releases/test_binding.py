@@ -425,7 +425,7 @@ def test_a_channel_is_published_once(tmp_path):
             ask(ROW)
     with pytest.raises(InputError, match="theta is for noise"):
         ledger.loss_after(ROW, theta=1.0)
-    with pytest.raises(BudgetError, match=r"published once.*open an account"):
+    with pytest.raises(BudgetError, match=r"published once.*together, in one call"):
         tk.release(TABLE, ROW, ledger=ledger)
     with pytest.raises(tk.CompositionError):
         tk.release(TABLE, RAW, ledger=ledger)

@@ -76,7 +76,6 @@ def test_without_an_id_only_a_word_says_that_rows_which_are_alike_are_other_peop
 BESIDE = {
     "known": ["nr"],
     "keep": ["nr"],
-    "later": ["y"],
     "beliefs": {"others": people(50)},
     "own": False,
     "secrets": ["no", "yes"],

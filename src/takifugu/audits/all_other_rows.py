@@ -77,7 +77,7 @@ class KnownRows:
 def known_rows(rows: Rows, calibration: Calibration) -> KnownRows:
     """What this publication tells who knows all of its rows but one, taken as shuffled."""
     answer, limit = calibration.answer, calibration.total.most_odds
-    if answer is None or answer.query != "row" or answer.known or answer.before or not rows.answer:
+    if answer is None or answer.query != "row" or answer.known or not rows.answer:
         raise InputError("who knows all other rows attacks rows of a table, with nothing known of them beside")
     if limit is None:
         raise InputError(f"who knows all other rows is asked about odds, and {calibration.total} bounds none")

@@ -29,7 +29,6 @@ from takifugu.problems import (
     Guarantee,
     Pair,
     Problem,
-    Renyi,
     asked_for,
     channel_guarantee,
     guarantee_asked,
@@ -41,7 +40,7 @@ from takifugu.problems import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from takifugu.channels import FiniteChannel, ListChannel
+    from takifugu.channels import ListChannel
     from takifugu.dependence import Series, SeriesCalibration
     from takifugu.mechanisms import Confidence, ProvedBand, Shared
     from takifugu.queries import Row
@@ -547,54 +546,3 @@ def _figures(one: Calibration) -> tuple[Any, ...]:
 
 def _several(values: Any) -> list[Any]:
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-
-
-# Calibrating columns that follow others of the same people, under one promise for all (proofs/later.md).
-
-
-def calibrate_later(
-    problem: Problem,
-    past: "FiniteChannel | None",
-    *,
-    epsilon: float,
-    steps: int,
-    confidence: float | None = None,
-    seed: int = 0,
-    keep: str | None = None,
-) -> Calibration:
-    """The channel of everything published so far and now: `past` for the first columns, the best one for the others.
-
-    `problem` is about all these columns, and so is the guarantee: no published row changes the odds of any pair by more
-    than e^ε. `steps` is how often columns may yet be published, this time included: exact probabilities of all of them
-    share the bits that there are.
-    """
-    from takifugu.channels import BITS, MOST_BITS, entries
-    from takifugu.mechanisms import Confidence, Later, Margin, Wish, confident_channel, draws_needed, solves, table_of
-
-    asked = Renyi(math.inf, epsilon)
-    bits = 0 if past is None else past.denominator.bit_length() - 1
-    rule = Later(past=past, keep=keep, bits=min(BITS, (MOST_BITS - bits) // steps))
-
-    def at(margin: float) -> Found:
-        wider = Later(past=past, keep=keep, bits=rule.bits, margin=margin)
-        return checked(wider, wider.find(problem, asked), problem, asked)._replace(options=wider.options)
-
-    found = at(0.0)
-    evidence: Confidence | None = None
-    if confidence is not None:
-        draws_needed(confidence)  # before the work, whether it is a level at all
-        width = 0 if past is None else len(entries(past.inputs[0]))
-        without = expected_loss(rule, problem, found.channel)
-        size = len({entries(value)[width:] for value in table_of(problem).values})
-        wish = Wish(found, [Margin(at=at, most=solves(size))], lambda one: expected_loss(rule, problem, one.channel))
-        found, draws, apart = confident_channel(problem, asked, [lambda: wish], level=float(confidence), seed=seed)
-        evidence = Confidence(float(confidence), draws, apart, without)
-    return Calibration(
-        problem=problem,
-        guarantee=asked,
-        channel=found.channel,
-        mechanism=rule.name,
-        place=closest(problem, found.channel, asked).place,
-        options=tuple(sorted((found.options or rule.options).items())),
-        evidence=evidence,
-    )

@@ -285,7 +285,7 @@ def _facts(calibration: Calibration) -> dict[str, object]:
     order = KEPT if has_code("order-kept", calibration.findings) else _SHUFFLED
     return {
         "secret": list(answer.secret),
-        "columns": list(answer.drawn),
+        "columns": list(answer.columns),
         "secrets": [form.plain(one) for one in pairs.secrets] if is_public and answer.secret else None,
         "pairs": None if hides_every(pairs, answer.secret) else [list(map(form.plain, one)) for one in pairs],
         "lists": None if domain is None else dict(zip(answer.columns, map(_listed, domain), strict=True)),

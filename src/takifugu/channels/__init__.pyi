@@ -3,13 +3,6 @@ from takifugu.channels.finite_channel import MOST_BITS as MOST_BITS
 from takifugu.channels.finite_channel import FiniteChannel as FiniteChannel
 from takifugu.channels.finite_channel import SparseChannel as SparseChannel
 from takifugu.channels.finite_channel import checked_counts as checked_counts
-from takifugu.channels.finite_channel import entries as entries
-from takifugu.channels.finite_channel import places as places
-from takifugu.channels.finite_channel import product as product
-from takifugu.channels.finite_channel import require_room as require_room
-from takifugu.channels.finite_channel import row_of as row_of
-from takifugu.channels.finite_channel import same_draws as same_draws
-from takifugu.channels.finite_channel import split as split
 from takifugu.channels.finite_channel import whole_rows as whole_rows
 from takifugu.channels.gaussian import GaussianNoise as GaussianNoise
 from takifugu.channels.laplace import LaplaceNoise as LaplaceNoise

@@ -10,11 +10,11 @@ MOST = 12  # options above the fold
 GROUPS: dict[str, tuple[str, ...]] = {
     "What to publish": (
         *("--plan", "--secret", "--columns", "--query", "--calibration", "--column", "--truth", "--keep", "--pair"),
-        *("--share", "--share-number", "--leave-out", "--others", "--of", "--later", "--chain", "--length"),
+        *("--share", "--share-number", "--leave-out", "--others", "--of", "--chain", "--length"),
     ),
     "Guarantee": (
         *("--odds", "--alpha", "--epsilon", "--delta", "--best-guess", "--error", "--confidence", "--assurance"),
-        *("--mechanism", "--private-fit", "--spend", "--accept-weaker-promise", "--dp-epsilon", "--rho", "--seed"),
+        *("--mechanism", "--private-fit", "--accept-weaker-promise", "--dp-epsilon", "--rho", "--seed"),
     ),
     "Adversary": ("--known", "--belief", "--only-beliefs", "--prior", "--bounds", "--step", "--radius", "--drift"),
     "Utility": (

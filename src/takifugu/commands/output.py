@@ -58,7 +58,7 @@ _SAME = (
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
     *("ledger", "id", "only_new", "new_people", "repeats", "positions"),
     *("of", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
-    *("best_guess", "error", "leave_out", "preserve", "later", "spend"),
+    *("best_guess", "error", "leave_out", "preserve"),
     *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )
 _FLAGS = {*_SAME, *_SPECIAL}
@@ -133,7 +133,6 @@ _PHRASES = {
     "named in keys": "named in --keys",
     "is in both columns and keep": "is in both --columns and --keep",
     "calibrate with ledger.account().calibrate(...)": "publish with takifugu publish, which knows the account",
-    "Ledger.open, or publish(..., later=[...])": "takifugu publish with --later",
     "is to be published with of=...": "is to be published with --of",
     "Give release that, or calibrate": "Noise is added to it in Python (takifugu.release); calibrate",
 }

@@ -101,12 +101,6 @@ class _Planned(Command):
 @order_option
 @positions_option
 @drift_option
-@single(
-    "--later",
-    metavar="COLUMN,COLUMN",
-    help="Columns of the same people that may be published later on, within the same guarantee.",
-)
-@single("--spend", type=float, help="The share of the guarantee to spend now, where columns follow. [default: even]")
 @single("--domain", metavar="FILE", type=click.Path(), help="The lists of values that may be published, as JSON.")
 @single(
     "--private-fit",
@@ -163,8 +157,6 @@ def command(
     order: str,
     positions: str | None,
     drift: str,
-    later: str | None,
-    spend: float | None,
     domain: str | None,
     private_fit: str | None,
     other: str | None,
@@ -232,8 +224,6 @@ def command(
             order=order,
             positions=None if positions is None else Path(positions),
             drift=drift,
-            later=names_in([later or ""]),
-            spend=spend,
             domain=domain,
             private_fit=private_fit,
             other=other,
@@ -290,8 +280,6 @@ def tell(
     out.print()
     for sentence in told(made).sentences:
         out.print(in_flags(sentence))
-    if (left := _left(ledger)) is not None:
-        out.print(left)
     out.print()
     # Those of the release are about the same reading of the same table, but for which rows went out.
     of_rows = (one for one in done.findings if one.code == "others-left-out")
@@ -344,23 +332,6 @@ def _tell_dry(asked: "Asked", made: Any, words: str | None, known: str | None, *
         tell_before(made, bare, known)
 
 
-def _left(ledger: Any) -> str | None:
-    """What may follow, where columns are published one after another."""
-    from takifugu.releases import JointAccount
-
-    account = ledger.account()
-    if not isinstance(account, JointAccount):
-        return None
-    spent = (
-        f"{100 * account.fraction_spent:.0f} % of the guarantee (odds within a factor of {account.odds:.4g}) is spent"
-    )
-    if not account.left:
-        return f"{spent}: all columns of this account are published."
-    if account.fraction_spent >= 1:
-        return f"{spent}: nothing is left for {', '.join(account.left)}."
-    return f"{spent}. Still to be published within it: {', '.join(account.left)}."
-
-
 # What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none.
 
 
@@ -387,8 +358,6 @@ class Asked:
     order: str = "shuffle"
     positions: Path | None = None
     drift: str = "refuse"
-    later: list[str] = field(default_factory=list)
-    spend: float | None = None
     domain: str | None = None
     private_fit: str | None = None
     other: str | None = None
@@ -429,7 +398,7 @@ class Asked:
     def read(self) -> list[str]:
         """All columns that are read of each row."""
         secrets = [self.secret] if isinstance(self.secret, str) else self.secret
-        return [*self.columns, *self.later, *secrets, *self.keep, *(known_of(self.known) or ())]
+        return [*self.columns, *secrets, *self.keep, *(known_of(self.known) or ())]
 
 
 def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
@@ -444,7 +413,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     out = console()
     step = Steps(out, quiet=quiet or as_json)
     promise = {name: getattr(asked, name) for name in ("odds", "alpha", "epsilon", "best_guess", "error")}
-    odds_by_default(**promise)  # before any work, whether it is a promise; an account may have settled the odds
+    odds_by_default(**promise)  # before any work, whether it is a promise
     folder = asked.target.parent if asked.folder is None else asked.folder
     stem = asked.target.name.split(".")[0]
     paths = {
@@ -536,8 +505,6 @@ def _calibrated(
         beforehand=step.warn,
         **asked.wishes,
         ledger=ledger,
-        later=asked.later,
-        spend=asked.spend,
         id=asked.id,
         **fitted,
     )
@@ -566,8 +533,6 @@ def _require_what_flags_need(asked: Asked) -> None:
     """Refuse flags that are about something that was not given."""
     if asked.only_beliefs and not asked.beliefs:
         raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
-    if asked.dry_run and asked.later:
-        raise InputError("--dry-run opens no account, and --later does: name all columns with --columns to see them")
 
 
 def _opened(asked: Asked, source: Any, where: Path | None, step: Any) -> tuple[Any, Any, Any, str | None]:

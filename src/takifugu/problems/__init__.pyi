@@ -57,5 +57,4 @@ from takifugu.problems.problem import belief_names as belief_names
 from takifugu.problems.problem import beliefs_from as beliefs_from
 from takifugu.problems.problem import is_of_all as is_of_all
 from takifugu.problems.problem import named_belief as named_belief
-from takifugu.problems.problem import of_columns as of_columns
 from takifugu.problems.problem import require_rows as require_rows

@@ -169,10 +169,9 @@ class Answer:
     `Choices` of each column of a row; None where values are published as they are. `step` is the distance between
     values as they are stored, 0 where they are not rounded. `is_read` says that the ends of a lattice were read from
     data: a value beyond them then comes from another table, where public bounds would take it in. `spelling` is how the
-    cells of a file were read. `before` are those of the columns, the first ones, that were published earlier: what is
-    drawn are the others, and the guarantee is for all. `private` is the ε_f of the discrete Laplace noise that is in
-    the counts behind the laws, P(z) ∝ e^(−|z|ε_f/2); 0 where they are the rows' own. No `secret` is named where every
-    value is hidden from every other, by a channel that needs no data.
+    cells of a file were read. `private` is the ε_f of the discrete Laplace noise that is in the counts behind the laws,
+    P(z) ∝ e^(−|z|ε_f/2); 0 where they are the rows' own. No `secret` is named where every value is hidden from every
+    other, by a channel that needs no data.
     """
 
     query: str
@@ -183,7 +182,6 @@ class Answer:
     step: float = 0.0
     is_read: bool = False
     spelling: Spelling | None = field(default=None, compare=False)
-    before: tuple[str, ...] = ()
     private: float = 0.0
 
     @property
@@ -195,11 +193,6 @@ class Answer:
     def lists(self) -> tuple[Choices, ...]:
         """The list that each column of a row is published from; empty where there is none."""
         return self.domain if isinstance(self.domain, tuple) else ()
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """The columns that are published now."""
-        return self.columns[len(self.before) :]
 
     def domain_of(self, column: str) -> Choices | None:
         """The list that a column of a row is published from; None where there is none."""
@@ -228,8 +221,7 @@ class Answer:
     @property
     def words(self) -> str:
         """What is published, for a sentence."""
-        after = f" (after {', '.join(self.before)})" if self.before else ""
-        return _WORDS.get(self.query, f"the answer {self.query!r} about {{}}").format(", ".join(self.drawn)) + after
+        return _WORDS.get(self.query, f"the answer {self.query!r} about {{}}").format(", ".join(self.columns))
 
     def __str__(self) -> str:
         """The query and its columns, as the command line writes them."""

@@ -45,7 +45,6 @@ def answer_to(answer: Answer) -> dict[str, Any]:
         "domain": _domain_to(answer),
         "step": answer.step,
         "is_read": answer.is_read,
-        **({"before": list(answer.before)} if answer.before else {}),
         **({"private": answer.private} if answer.private else {}),
     }
 
@@ -80,15 +79,11 @@ def answer_from(value: Any) -> Answer:
     spelling = value.get("spelling") if isinstance(value, dict) else None
     if spelling is not None:  # files that say nothing about it have no such field
         value = {key: part for key, part in value.items() if key != "spelling"}
-    later = tuple(name for name in ("before", "private") if isinstance(value, dict) and name in value)
+    later = ("private",) if isinstance(value, dict) and "private" in value else ()
     content = form.fields(
         value, ("query", "columns", "secret", "known", "domain", "step", "is_read", *later), "'answer'"
     )
-    columns, secret, known, before = (
-        form.texts(content.get(key, []), f"answer.{key}") for key in ("columns", "secret", "known", "before")
-    )
-    if before != columns[: len(before)] or (before and len(before) == len(columns)):
-        raise InputError("answer.before must be the first of the answer's columns, and leave one to publish")
+    columns, secret, known = (form.texts(content[key], f"answer.{key}") for key in ("columns", "secret", "known"))
     if not columns or not (secret or content["query"] == "row"):
         raise InputError("'answer' must name its columns and its secret")
     domain = _domain_from(content["domain"])
@@ -105,7 +100,6 @@ def answer_from(value: Any) -> Answer:
         form.number(content["step"], "answer.step", least=0),
         content["is_read"],
         None if spelling is None else _spelling_from(spelling),
-        before,
         form.number(content["private"], "answer.private", above=0) if "private" in content else 0.0,
     )
 

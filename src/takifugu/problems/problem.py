@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from takifugu._validation import Array, no_text
 from takifugu.errors import InputError
-from takifugu.laws import LAWS, Finite, Law, Space, Value, key, number
-from takifugu.problems.answer import Answer, Places
+from takifugu.laws import LAWS, Law, Space
+from takifugu.problems.answer import Answer
 from takifugu.problems.diagnostics import Diagnostic
 
 # The pairs of secrets to be hidden from one another, without a list of them where all are meant.
@@ -479,68 +479,3 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
                 f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
                 f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
             )
-
-
-# A problem about rows, seen through some of their columns.
-
-
-def of_columns(problem: Problem, columns: Sequence[str], *, before: Sequence[str] = ()) -> Problem:
-    """The problem of publishing these columns of the rows, `before` (the first of them) being published already.
-
-    Laws, counts and pseudo-counts are added up over the columns that are left out: sums of the same numbers, so that
-    whoever has the law of the rows comes to the same problem.
-    """
-    answer = problem.answer
-    if answer is None or answer.query != "row" or not answer.lists:
-        raise InputError("columns can be told apart in the priors of whole rows alone: fit those")
-    if list(columns[: len(before)]) != list(before) or len(columns) <= len(before):
-        raise InputError("the columns published before must come first, and one at least must follow")
-    for name in columns:
-        if name not in answer.columns:
-            raise InputError(f"{name!r} is not among the columns of these priors: {', '.join(answer.columns)}")
-    if len(set(columns)) < len(columns):
-        raise InputError("a column is named twice: name each once")
-    if answer.private:
-        raise InputError("the columns of private counts go out together: draw counts of the columns to publish")
-    where = [answer.columns.index(name) for name in columns]
-    domain = tuple(answer.lists[k] for k in where)
-    return replace(
-        problem,
-        beliefs=tuple(_marginal_belief(belief, where) for belief in problem.beliefs),
-        answer=replace(answer, columns=tuple(columns), domain=domain, before=tuple(before)),
-    )
-
-
-def _marginal_belief(belief: Belief, where: list[int]) -> Belief:
-    laws: dict[object, Law] = {}
-    counted = {}
-    for secret, law in belief.items():
-        if law.space != "values":
-            raise InputError("columns can be told apart in laws on finite lists alone")
-        values, places = _parts(law.values, where)
-        laws[secret] = Finite(values, _added(law.weights, places, len(values)))
-        if secret in belief.counted:
-            counts, pseudo = (_added(numbers, places, len(values)) for numbers in belief.counted[secret])
-            counted[secret] = (counts, pseudo)
-    return Belief(laws, label=belief.label, rows=belief.rows, counted=counted)
-
-
-def _parts(values: tuple[Value, ...], where: list[int]) -> tuple[list[Value], Places]:
-    """The distinct values of the chosen columns, numbers in order, and which of them each row has."""
-    rows = [value if isinstance(value, tuple) else (value,) for value in values]
-    parts: list[Value] = [row[where[0]] if len(where) == 1 else tuple(row[k] for k in where) for row in rows]
-    distinct = list({key(part): part for part in parts}.values())
-    if all(map(number, distinct)):
-        distinct.sort()
-    place = {key(part): k for k, part in enumerate(distinct)}
-    return distinct, np.array([place[key(part)] for part in parts], dtype=np.intp)
-
-
-def _added(
-    numbers: Array,
-    places: Places,
-    size: int,
-) -> Array:
-    total = np.zeros(size)
-    np.add.at(total, places, numbers)
-    return total

@@ -1,7 +1,4 @@
 from takifugu.releases.binding import how_many as how_many
-from takifugu.releases.columns_in_turn import ODDS as ODDS
-from takifugu.releases.columns_in_turn import in_turn as in_turn
-from takifugu.releases.columns_in_turn import named_pairs as named_pairs
 from takifugu.releases.depending import depend as depend
 from takifugu.releases.drawing import drawing_of as drawing_of
 from takifugu.releases.drift import DRIFTS as DRIFTS
@@ -18,7 +15,6 @@ from takifugu.releases.frames import collected as collected
 from takifugu.releases.frames import protected as protected
 from takifugu.releases.frames import save_positions as save_positions
 from takifugu.releases.frames import save_table as save_table
-from takifugu.releases.joint_account import JointAccount as JointAccount
 from takifugu.releases.ledger import Ledger as Ledger
 from takifugu.releases.ledger_file import require_place as require_place
 from takifugu.releases.plan import Plan as Plan

@@ -1,5 +1,6 @@
 """What a ledger knows about one batch of records: what was allowed, what is spent, and what may still be published."""
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass, replace
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from takifugu import strict_json
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels import (
@@ -25,9 +27,50 @@ from takifugu.channels import (
 )
 from takifugu.errors import BudgetError, CompositionError, InputError, PublishedOnceError
 from takifugu.mechanisms import ProvedBand
-from takifugu.problems import Guarantee, guarantee_from_state
-from takifugu.releases.joint_account import JointAccount, joint_account, protection
+from takifugu.problems import Guarantee, Problem, guarantee_from_state
 from takifugu.releases.total_account import AGAIN, FIRST, Step, TotalAccount
+
+# What a problem protects: the beliefs and pairs that a release and a budget must have in common.
+
+
+def protection(problem: Problem, *, salt: bytes) -> str:
+    """A keyed fingerprint of the beliefs and of the pairs, whatever their order."""
+    pairs = problem.pairs
+    digest = hashlib.blake2b(key=salt, digest_size=32, person=b"takifugu-belief")
+    for belief in sorted(_described(problem, number) for number in range(len(problem.beliefs))):
+        digest.update(belief)
+    every = len(pairs) == len(pairs.secrets) * (len(pairs.secrets) - 1) // 2
+    named = ["every pair"] if every else sorted("|".join(sorted(map(_name, pair))) for pair in pairs)
+    digest.update(repr(named).encode())
+    return digest.hexdigest()
+
+
+def secrets_hidden(problem: Problem, *, salt: bytes) -> str:
+    """The same of the secrets and pairs alone, whatever the beliefs and the answer are."""
+    columns = () if problem.answer is None else problem.answer.secret
+    pairs = sorted("|".join(sorted(map(_name, pair))) for pair in problem.pairs)
+    content = strict_json.canonical([list(columns), pairs])
+    return hashlib.blake2b(repr(content).encode(), key=salt, digest_size=32, person=b"takifugu-belief").hexdigest()
+
+
+def _described(problem: Problem, number: int) -> bytes:
+    digest = hashlib.blake2b(digest_size=32)
+    belief = problem.beliefs[number]
+    for name, law in sorted(((_name(s), law) for s, law in belief.items()), key=lambda item: item[0]):
+        if law.space == "number":
+            digest.update(f"{name!r}:{len(law)}:".encode())
+            for array in (law.weights, law.means, law.stds):
+                digest.update(array.astype("<f8").tobytes())
+        else:
+            digest.update(repr((name, strict_json.canonical(law.to_state()))).encode())
+    return digest.digest()
+
+
+def _name(secret: Any) -> str:
+    """A secret with its type, so that the number 1 and the text "1" stay apart."""
+    plain = secret.item() if hasattr(secret, "item") else secret
+    return f"{type(plain).__name__} {plain!r}"
+
 
 _OTHER_KIND = "these records have a budget for another kind of noise than this release has: nothing was released"
 
@@ -100,9 +143,8 @@ class Account:
                 return WHOLE
             raise PublishedOnceError(
                 "these records were published before, through a channel from a finite list. Such an answer is "
-                "published once: two draws of it tell more than one. Nothing was released; to publish more about "
-                "these people later on, open an account for all the columns before the first of them leaves: "
-                "Ledger.open, or publish(..., later=[...])"
+                "published once: two draws of it tell more than one. Nothing was released; next time publish all "
+                "columns that may ever go out together, in one call"
             )
         if theta > 0 or self.theta == 0:
             cost = self.family.share(theta, budget=self.theta)
@@ -204,14 +246,12 @@ def _spent(account: Account | VectorAccount) -> str:
     return f"of which {100 * account.fraction_spent:.6g} % is spent by {times}"
 
 
-AnyAccount = Account | VectorAccount | JointAccount | TotalAccount
+AnyAccount = Account | VectorAccount | TotalAccount
 
 
 def account_of(opening: dict[str, Any], entries: tuple[dict[str, object], ...]) -> AnyAccount:
     """The account that an entry opened, with all that was released since."""
     releases = released(entries, opening["account"])
-    if "joint" in opening:
-        return joint_account(opening, releases)
     if "total" in opening:
         total = guarantee_from_state(json.loads(opening["total"]))
         first = _of_one_answer(opening, [one for one in releases if one["rule"] in (FIRST, AGAIN)])

@@ -6,7 +6,7 @@ drawn: noise that hides a secret in one column says nothing about another.
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,6 @@ class Columns:
     secret: tuple[str, ...]
     keep: tuple[str, ...]
     others: str
-    also: tuple[str, ...] = ()  # columns in which a row must have a value, though they are not published now
     known_by: tuple[str, ...] = ()  # columns by which a ledger knows the rows
 
     @property
@@ -49,22 +48,12 @@ class Columns:
     @property
     def read(self) -> list[str]:
         """The columns that are needed."""
-        return list(dict.fromkeys([*self.secret, *self.published, *self.also, *self.known_by]))
+        return list(dict.fromkeys([*self.secret, *self.published, *self.known_by]))
 
     @property
     def published(self) -> list[str]:
         """The columns that leave."""
         return list(dict.fromkeys([*self.answer, *self.keep]))
-
-    def with_those_in_turn(self, names: Sequence[str], available: Sequence[str]) -> "Columns":
-        """The same, where a row must also have a value in every column of an account: its law is about such rows."""
-        for name in names:
-            if name not in available:
-                raise InputError(
-                    f"the account of these records is about rows that have a value in {', '.join(map(repr, names))}, "
-                    f"and {no_column('the table', name, available)}. Nothing was released; give the whole table"
-                )
-        return replace(self, also=tuple(names))
 
 
 def bound_columns(
@@ -87,11 +76,11 @@ def bound_columns(
         columns = _by_hand(available, column, secret, others)
     else:
         require_of_rows(answer)
-        _require_same("column", column, answer.drawn)
+        _require_same("column", column, answer.columns)
         _require_same("secret", secret, answer.secret)
         # Where nobody is left out the secrets are not needed; if they are there, kept columns are held against them.
         looked = others != "release" or secret or all(name in available for name in answer.secret)
-        columns = answer.drawn, answer.secret if looked else ()
+        columns = answer.columns, answer.secret if looked else ()
     found = Columns(*columns, tuple(keep), others)
     for name in found.read:
         if name not in available and (name not in found.secret or others != "release"):

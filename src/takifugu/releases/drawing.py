@@ -21,7 +21,6 @@ from takifugu.channels import (
     Publishes,
     checked,
     default_granularity,
-    split,
 )
 from takifugu.errors import BudgetError, InputError
 from takifugu.mechanisms import table_of
@@ -126,15 +125,12 @@ class Listed(Drawing):
 
     @cached_property
     def channel(self) -> ListChannel:
-        """The channel that values are drawn through: of columns that follow others, their part of the whole."""
-        channel, answer = self.calibration.channel.as_list(), self.calibration.answer
-        if answer is None or not answer.before:
-            return channel
-        return split(channel.as_table(), width=len(answer.before)).second
+        """The channel that values are drawn through."""
+        return self.calibration.channel.as_list()
 
     @property
     def whole(self) -> Channel:
-        """See `Drawing.whole`: of columns that follow others, that of all of them."""
+        """See `Drawing.whole`."""
         return self.calibration.channel
 
     @property
@@ -148,37 +144,22 @@ class Listed(Drawing):
         inputs, outputs, _ = self.channel.entries
         if not self.channel.is_bare:
             return None
-        if self.calibration.answer is None or not self.calibration.answer.before:
-            outputs = outputs[table_of(self.calibration.problem).mass[inputs] > 0]  # what nobody has hides nobody
+        outputs = outputs[table_of(self.calibration.problem).mass[inputs] > 0]  # what nobody has hides nobody
         return AS_THEY_ARE if len(outputs) > 1 and len(np.unique(outputs)) == len(outputs) else None
 
     def check_columns(self, columns: Sequence[object], names: Sequence[str]) -> Array:
         """The place of each row in the channel's list; an error for a row that is not on it."""
-        before = 0 if self.calibration.answer is None else len(self.calibration.answer.before)
-        places = _places(self.channel, self._from_lists(columns, names, after=before))
+        places = _places(self.channel, self._from_lists(columns, names))
         self._require_seen(places)
         return np.asarray(places, dtype=np.float64)
 
-    def check_together(self, columns: Sequence[object], names: Sequence[str]) -> Array:
-        """The same for whole rows, with the columns that these follow, in the list of everything that is published."""
-        whole = self.calibration.channel.as_list()
-        rows = self._from_lists(columns, names, after=0)
-        try:
-            places = _places(whole, rows)
-        except InputError:
-            raise InputError(
-                f"some rows go together in {', '.join(names)} as nobody's did when the account was opened: the table "
-                f"has changed. Nothing was released"
-            ) from None
-        return np.asarray(places, dtype=np.float64)
-
-    def _from_lists(self, columns: Sequence[object], names: Sequence[str], *, after: int) -> Sequence[Coded]:
-        """The values of the columns' own lists; those of the first columns, published before, may not be asked for."""
+    def _from_lists(self, columns: Sequence[object], names: Sequence[str]) -> Sequence[Coded]:
+        """The values of the columns' own lists."""
         lists = () if self.calibration.answer is None else self.calibration.answer.lists
         if not lists:
             return [_coded(column, name) for column, name in zip(columns, names, strict=True)]
         found = []
-        for one, column, name in zip(lists[after:], columns, names, strict=True):
+        for one, column, name in zip(lists, columns, names, strict=True):
             given = _coded(column, name)
             places = one.places(given.cells, name, tallies=given.tallies.tolist())
             values = np.array(one.values, dtype=None if one.is_numeric else object)
@@ -189,8 +170,6 @@ class Listed(Drawing):
         """Refuse values that no law gives a probability, where the promise is about the laws alone."""
         covered = self.calibration.evidence is not None or np.any(dict(self.calibration.options).get("radius"))
         if self.calibration.answer is None or covered:
-            return
-        if self.calibration.answer.before:  # what goes through it are the values that somebody had, and no others
             return
         unseen = int((table_of(self.calibration.problem).mass[places] == 0).sum())
         if unseen:
@@ -206,15 +185,15 @@ class Listed(Drawing):
         answer = self.calibration.answer
         if answer is None:
             return np.asarray(self.channel.positions(values), dtype=np.float64)
-        width = len(answer.drawn)
+        width = len(answer.columns)
         if width == 1:
-            return self.check_columns([values], answer.drawn)
+            return self.check_columns([values], answer.columns)
         rows = list(values)
         if not rows:
             return np.empty(0)
         if any(not isinstance(row, tuple | list | np.ndarray) or len(row) != width for row in rows):
-            raise InputError(f"this calibration is for rows of {', '.join(answer.drawn)}: give a list of such rows")
-        return self.check_columns([list(column) for column in zip(*rows, strict=True)], answer.drawn)
+            raise InputError(f"this calibration is for rows of {', '.join(answer.columns)}: give a list of such rows")
+        return self.check_columns([list(column) for column in zip(*rows, strict=True)], answer.columns)
 
     def draw(self, ready: Array, source: BitSource) -> list[Any]:
         """See `Drawing.draw`."""

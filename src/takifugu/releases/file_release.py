@@ -29,7 +29,6 @@ from takifugu.releases.frames import (
     protected,
     ready,
     require_name,
-    together,
     writer,
 )
 from takifugu.releases.ledger import Ledger
@@ -191,7 +190,6 @@ def release_file(
     # Decides once how the file is read, for both times that it is.
     reader = _Reader(origin, reading_as_fitted(given, calibration), plan)
     columns = bound_columns(calibration, reader.names, column=column, secret=secret, keep=keep, others=others)
-    columns = columns.with_those_in_turn(plan.in_turn, reader.names)
     rows_known, read = plan.recognise(columns, reader.names), plan.reads(columns)
     plan = replace(plan, elsewhere=partial(refuse_known_elsewhere, reader.table, plan.ledger, read))
     with draft(goal) as unfinished, ExitStack() as undo:  # before the ledger is opened: there is a place to write to
@@ -249,7 +247,7 @@ def _draw(
     for rows, values, others_here in _values(reader, plan, columns):
         left_out += others_here
         # Once more: nobody fingerprints the kept columns, and a file can change.
-        watch.look(rows, together(rows, values, plan))
+        watch.look(rows, values)
         found = plan.drawn(values)
         cells |= {
             named(name, plan): one.cells
@@ -298,7 +296,7 @@ def _first_reading(
     digest, count, watch = _digest(), 0, Watch(columns, plan)
     needed = columns if rows_known is None else replace(columns, known_by=rows_known.columns)
     for rows, values, _ in _values(reader, plan, needed):
-        watch.look(rows, together(rows, values, plan))
+        watch.look(rows, values)
         if rows_known is not None:
             rows_known.look(rows)
         digest.update(np.ascontiguousarray(values).tobytes())
@@ -334,7 +332,7 @@ class _Reader:
         self._is_private = plan.is_private
         require_as_fitted(self.table, plan.calibration)
         if (answer := plan.calibration.answer) is not None:
-            self.table.cut((*answer.drawn, *answer.secret, *plan.in_turn))
+            self.table.cut((*answer.columns, *answer.secret))
         self.names = self.table.columns
         is_parquet = any(str(one).lower().endswith(PARQUET) for one in self.table.files)
         self.rows = self.table.row_count() if is_parquet or not self.table.files else self.table.rows_read
@@ -351,5 +349,5 @@ class _Reader:
 
     def _needed(self, columns: Columns) -> list[str]:
         # Where missing values are refused, `ready` and `protected` do that as they come, without another pass.
-        needed = [*columns.answer, *columns.secret, *columns.also]
+        needed = [*columns.answer, *columns.secret]
         return needed if self.table.reading.missing == "drop" and not self._is_private else []

@@ -14,7 +14,6 @@ from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
-from takifugu.releases.drawing import Listed
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.passed_through import Watch, harmless
 from takifugu.releases.plan import Plan
@@ -304,10 +303,10 @@ def collected(frame: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
 def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
     """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     answer = plan.calibration.answer
-    one = answer is not None and answer.is_of_rows and len(answer.drawn) == 1
-    if answer is not None and one and column.name and answer.drawn != (column.name,):
+    one = answer is not None and answer.is_of_rows and len(answer.columns) == 1
+    if answer is not None and one and column.name and answer.columns != (column.name,):
         raise InputError(
-            f"this calibration is for {', '.join(map(repr, answer.drawn))}, and the column given is called "
+            f"this calibration is for {', '.join(map(repr, answer.columns))}, and the column given is called "
             f"{column.name!r}: what hides a secret in one hides nothing in another"
         )
     rows = column if kept is None else column[np.flatnonzero(kept)]
@@ -344,7 +343,7 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> t
     rows = protected(frame, plan.calibration, columns.secret, columns.others)
     values, watch = ready(rows, plan, columns), Watch(columns, plan)
     recognition = plan.recognise(columns, frame.columns)
-    watch.look(rows, together(rows, values, plan))
+    watch.look(rows, values)
     watch.refuse()
     if recognition is not None and len(rows):  # who publishes nothing pays nothing
         recognition.look(rows)
@@ -357,20 +356,7 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> t
 
 def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
     """What is to be published of these rows, checked: an array with an entry or a row for each."""
-    for name in columns.also:
-        _refuse_missing(rows[name], _holes(rows[name]))
     return plan.drawing.check_columns([_entries(rows[name], plan) for name in columns.answer], columns.answer)
-
-
-def together(rows: "nw.DataFrame[Any]", ready: Array, plan: Plan) -> Array:
-    """What of these rows goes into everything that is published: whole rows, where columns went before these.
-
-    A column may go with the secret as it did, and with what was published before in another way.
-    """
-    answer = plan.calibration.answer
-    if answer is None or not answer.before or not isinstance(plan.drawing, Listed) or plan.drift == "allow":
-        return ready
-    return plan.drawing.check_together([_entries(rows[name], plan) for name in answer.columns], answer.columns)
 
 
 def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from takifugu._validation import Array, one_of
-from takifugu.calibration import Calibration, Priors
+from takifugu.calibration import Calibration
 from takifugu.channels import Channel
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.mechanisms import closest
-from takifugu.problems import Guarantee, Pair, require_total
+from takifugu.problems import Guarantee, require_total
 from takifugu.releases.accounts import (
     AnyAccount,
     Shown,
@@ -25,20 +25,13 @@ from takifugu.releases.accounts import (
     kept_by,
     noise_text,
     opening_of,
-    released,
+    protection,
     require_within,
+    secrets_hidden,
     shown_accounts,
     terms_of,
     total_text,
     with_theta,
-)
-from takifugu.releases.joint_account import (
-    JointAccount,
-    joint_account,
-    joint_terms,
-    protection,
-    same_terms,
-    secrets_hidden,
 )
 from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
 from takifugu.releases.records import (
@@ -64,9 +57,7 @@ class Ledger:
     its budget is `budget`, a calibration, or else the calibration of its first release. Further releases of the same
     answer about the very same records are accepted while their precisions fit the budget; another answer about them, or
     a table with some of them among others, is refused. Records that are all new open an account of their own. The file
-    holds no answers, no priors and no values; still, keep it to yourself, since it holds its key too. An account that
-    `open` starts is for several columns that are published one after another; the file then holds their joint law, and
-    no other account.
+    holds no answers, no priors and no values; still, keep it to yourself, since it holds its key too.
 
     With a guarantee as its `budget`, an account has a total. Every release about its records then has a price, and
     their sum stays within the total: the first costs what it guarantees itself, the same answer again within the same
@@ -157,41 +148,6 @@ class Ledger:
         entries = _published(self._file.read().entries)
         return account_of(opening_of(entries, entries[-1]["account"]), entries) if entries else None
 
-    def open(
-        self,
-        priors: Priors,
-        *,
-        odds: float,
-        pairs: Iterable[Pair] | None = None,
-        confidence: float | None = None,
-        seed: int = 0,
-    ) -> JointAccount:
-        """Open an account for columns that will be published one after another, all within one guarantee.
-
-        Nothing is published by it. Opening it again with the same terms gives the account as it stands; with others,
-        a new one, as long as nothing was published.
-
-        Args:
-            priors: those of `Row` of every column that may ever be published about these records.
-            odds: no row of all that is published changes the odds of a pair by more than this factor.
-            pairs: the pairs of secrets to hide from one another; every pair by default.
-            confidence: as for `calibrate`: the guarantee is then for the population.
-            seed: of the draws behind that.
-        """
-        if self.budget is not None or self.total is not None:
-            raise InputError(_OWN_BUDGET)
-        with self._file.writing() as writer:
-            salt, entries = writer.contents.salt, writer.contents.entries
-            terms = joint_terms(priors, odds=odds, pairs=pairs, confidence=confidence, seed=seed, salt=salt)
-            opening = _joint(entries)
-            if any(entry["kind"] == "release" for entry in entries):
-                if opening is None or not same_terms(opening, terms):
-                    raise CompositionError(_OTHER_ACCOUNT)
-            elif opening is None or not same_terms(opening, terms):
-                opening = {"kind": "account", "account": len(entries) + 1, **terms}
-                writer.append(opening)
-            return joint_account(opening, released(entries, opening["account"]))
-
     def recognise(self, read: Sequence[str], available: Sequence[str], answer: Sequence[str] = ()) -> Recognition:
         """What will know the rows of a table: show it all that are to be published, and give it to `charge`.
 
@@ -203,9 +159,7 @@ class Ledger:
         entries: Entries = self._file.read().entries if self._file.exists() else ()
         known = list(dict.fromkeys(one for kind in ("account", "counts") for _, one, _ in _batches(entries, kind)))
         there = [one for one in known if one.columns and set(one.columns) <= set(available)]
-        opening = _joint(entries)
-        joint = () if opening is None else joint_account(opening, ()).identifying
-        own = next((one for one in there if one.is_id), Identity.of_content(joint or read, available))
+        own = next((one for one in there if one.is_id), Identity.of_content(read, available))
         own = own if self.id is None else require_id(self.id, available)
         # Where nothing may be published in the end no ledger is left behind: its key is made ahead of it.
         return Recognition(self._file.salt_ahead(), own, there, answer)
@@ -234,8 +188,6 @@ class Ledger:
             return
         with self._file.reading() as reader:
             entries = reader.contents.entries
-            if _joint(entries) is not None:
-                return
             opening = self._opening(reader, rows)
         if opening is not None:
             if "total" in opening:
@@ -254,7 +206,7 @@ class Ledger:
             return unknown_rows(rows.hashes(rows.own), (), by_id=rows.own.is_id)
         with self._file.reading() as reader:
             batches = list(_batches(reader.contents.entries))
-            if _joint(reader.contents.entries) is not None or any(identity != rows.own for _, identity, _ in batches):
+            if any(identity != rows.own for _, identity, _ in batches):
                 raise CompositionError(_NOT_BY_THIS.format(words=rows.own.words))
             parts = [(account, digest) for account, _, digest in batches]
 
@@ -306,46 +258,34 @@ class Ledger:
                 "rows": len(ordered),
                 "records": _digest(rows, ordered),
             }
-            opening = _joint(entries)
+            protects = protection(calibration.problem, salt=salt)
+            opening = self._opening(writer, rows)
+            if opening is None:
+                is_group = calibration.answer is not None and not calibration.answer.is_of_rows
+                if is_group and any(entry.get("group") for entry in entries):
+                    raise CompositionError(_ANOTHER_GROUP)  # whoever they are: what is hidden is which group it is
+                number = len(entries) + 1
+                terms = terms_of(calibration if self.budget is None else self.budget, salt)
+                opening = {"kind": "account", "account": number, "answer": rows.answer(), **batch, **terms}
+                opening |= {"new_people": True} if self.new_people else {}
+                opening |= {"group": True} if is_group else {}
+                if self.total is not None:
+                    opening |= {
+                        "total": total_text(self.total),
+                        "secrets": secrets_hidden(calibration.problem, salt=salt),
+                    }
+                writer.add_records(number, ordered)
+                writer.append(opening)
+            _require_as_strong(opening, calibration)
+            require_within(self.budget, calibration)
+            number = opening["account"]
             account: AnyAccount
-            if opening is not None:
-                number = opening["account"]
-                releases = released(entries, number)
-                if releases and not _is_batch(releases[0], rows.own, batch["records"]):
-                    raise CompositionError(_OTHER_ROWS)
-                account, cost = self._charged(joint_account(opening, releases), calibration, salt)
-                if not releases:
-                    writer.add_records(number, ordered)
-                    cost |= batch
+            before: Any = account_of(opening, entries)
+            if "total" in opening:
+                account, cost = self._charged_to_total(before, opening, rows, calibration, noise, salt)
             else:
-                protects = protection(calibration.problem, salt=salt)
-                opening = self._opening(writer, rows)
-                _require_first(calibration)
-                if opening is None:
-                    is_group = calibration.answer is not None and not calibration.answer.is_of_rows
-                    if is_group and any(entry.get("group") for entry in entries):
-                        raise CompositionError(_ANOTHER_GROUP)  # whoever they are: what is hidden is which group it is
-                    number = len(entries) + 1
-                    terms = terms_of(calibration if self.budget is None else self.budget, salt)
-                    opening = {"kind": "account", "account": number, "answer": rows.answer(), **batch, **terms}
-                    opening |= {"new_people": True} if self.new_people else {}
-                    opening |= {"group": True} if is_group else {}
-                    if self.total is not None:
-                        opening |= {
-                            "total": total_text(self.total),
-                            "secrets": secrets_hidden(calibration.problem, salt=salt),
-                        }
-                    writer.add_records(number, ordered)
-                    writer.append(opening)
-                _require_as_strong(opening, calibration)
-                require_within(self.budget, calibration)
-                number = opening["account"]
-                before: Any = account_of(opening, entries)
-                if "total" in opening:
-                    account, cost = self._charged_to_total(before, opening, rows, calibration, noise, salt)
-                else:
-                    self._require_same(opening, protects, salt)
-                    account, cost = before.charged(noise)
+                self._require_same(opening, protects, salt)
+                account, cost = before.charged(noise)
             writer.append(
                 {
                     "kind": "release",
@@ -368,8 +308,6 @@ class Ledger:
             entries = writer.contents.entries
             if found := self._counted(writer, rows)[0]:
                 raise PublishedOnceError(_COUNTED.format(rows=found, words=rows.own.words))
-            if _joint(entries) is not None:
-                raise CompositionError(_OTHER_ACCOUNT)
             self._require_new(writer, rows)
             number, ordered = len(entries) + 1, rows.in_order(rows.own)
             writer.add_records(number, ordered)
@@ -454,11 +392,6 @@ class Ledger:
                 stored = chain.from_iterable(reader.records(*one) for one in accounts)
                 yield identity, overlap(rows.in_order(identity), stored, by_id=identity.is_id)
 
-    def _charged(self, account: JointAccount, calibration: Calibration, salt: bytes) -> tuple[JointAccount, Any]:
-        if self.budget is not None or self.total is not None:
-            raise InputError(_OWN_BUDGET)
-        return account.charged(calibration, salt=salt)
-
     def _charged_to_total(
         self,
         account: TotalAccount,
@@ -497,18 +430,9 @@ class Ledger:
             return _worst_loss(calibration, extra)
         opening = opening_of(entries, entries[-1]["account"])
         account = account_of(opening, contents.entries)
-        if isinstance(account, JointAccount):
-            # The channel of a later column is that of everything published with it.
-            return account.loss if extra is None else _worst_loss(calibration, extra)
         if opening["protection"] != protection(calibration.problem, salt=contents.salt):
             raise CompositionError(_OTHER_PROTECTION)
         return _worst_loss(calibration, account.together(extra))
-
-
-def _joint(entries: Entries) -> dict[str, Any] | None:
-    """The account for several columns, which is the only one of its ledger: the last that was opened."""
-    openings = [entry for entry in entries if entry["kind"] == "account"]
-    return openings[-1] if openings and "joint" in openings[-1] else None
 
 
 def _published(entries: Entries) -> Entries:
@@ -599,18 +523,10 @@ _NOT_APPENDED = (
     "by {words} alone nobody can tell which rows are new. Nothing was released; name a column that tells people apart "
     "with id=, or publish a table of the new people alone with new_people=True"
 )
-_OTHER_ROWS = (
-    "these are not the records of which the first columns of this account were published. Nothing was released; give "
-    "the same table, and other people a ledger of their own"
-)
 _ANOTHER_GROUP = (
     "a number about one group was published with this ledger. A second one, of another group or of the same, tells "
     "together with it which group is which, whoever the people are: nothing was released. Publish rows instead, or the "
     "very same number again"
-)
-_OTHER_ACCOUNT = (
-    "this ledger has an account already, opened with another law or guarantee, or by a release. Nothing was opened; an "
-    "account for several columns needs a ledger of its own"
 )
 _OTHER_BUDGET = (
     "the budget of these records was set by their first release to {kept}, and this one differs: nothing was released. "
@@ -628,20 +544,10 @@ _NOT_OF_ROWS = (
     "a total adds up releases of rows, from calibrations that are not made of private counts: how others add up is not "
     "known. Nothing was released"
 )
-_OWN_BUDGET = "an account for several columns has its own budget: leave budget out of the ledger"
 _OTHER_PROTECTION = (
     "this calibration is for other beliefs or other pairs than the budget of these records: what both releases tell "
     "together is bounded by neither. Nothing was released; calibrate with the priors and pairs of the budget"
 )
-
-
-def _require_first(calibration: Calibration) -> None:
-    """Refuse columns that follow others where no account says what was published."""
-    if calibration.answer is not None and calibration.answer.before:
-        raise CompositionError(
-            "this calibration is for columns that follow others, and this ledger has no account that says what was "
-            "published: nothing was released. Give the ledger in which the account was opened"
-        )
 
 
 def _require_as_strong(opening: dict[str, Any], calibration: Calibration) -> None:

@@ -12,12 +12,11 @@ import numpy.typing as npt
 from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels import BitSource, InsecureSeededBits, OsBits
-from takifugu.errors import CalibrationError, CompositionError, InputError
+from takifugu.errors import CalibrationError, InputError
 from takifugu.problems import frames_within
 from takifugu.releases.binding import Columns
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import DRIFTS, Drift
-from takifugu.releases.joint_account import JointAccount
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.records import Recognition
 from takifugu.releases.shuffling import ORDERS
@@ -87,12 +86,6 @@ class Plan:
             ledger = Ledger(ledger)
         if ledger is not None and ledger.budget is not None:
             require_kept(ledger.budget, accept_weaker_promise)  # what it allows is worth no more than its own promise
-        if ledger is None and calibration.answer is not None and calibration.answer.before:
-            raise CompositionError(
-                f"this calibration publishes {', '.join(calibration.answer.drawn)} after "
-                f"{', '.join(calibration.answer.before)}: only the ledger of their account knows whether that is so. "
-                f"Nothing was released; give ledger"
-            )
         return cls(calibration, drawing, source, insecure_seed is not None, ledger, order, drift, elsewhere)
 
     @property
@@ -104,12 +97,6 @@ class Plan:
     def is_private(self) -> bool:
         """Whether the channel was fitted to private counts, so that nothing else may follow from the rows."""
         return self.calibration.answer is not None and self.calibration.answer.private > 0
-
-    @property
-    def in_turn(self) -> tuple[str, ...]:
-        """The columns that are published before or after these: the joint law is about rows that have all of them."""
-        account = None if self.ledger is None else self.ledger.account()
-        return account.columns if isinstance(account, JointAccount) else ()
 
     def drift_watch(self) -> Drift | None:
         """Whatever sees that rows are not those of the priors; None where that was allowed, or cannot be said."""

@@ -280,10 +280,9 @@ def released(
         refuse_beside_a_mean(column, whose, keep)
         given, frame = one_number(given, None, plan, of), None
     if frame is not None and not isinstance(frame, nw.Series):
-        frame = frame if answer is None else as_fitted(frame, answer, plan.in_turn)
+        frame = frame if answer is None else as_fitted(frame, answer)
         names = frame.collect_schema().names()
         columns = bound_columns(calibration, names, column=column, secret=whose, keep=keep, others=others)
-        columns = columns.with_those_in_turn(plan.in_turn, names)
         if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
             made, places = release_frame(_whole(collected(frame), columns, missing), plan, columns)
             return made.lazy(), places
@@ -294,11 +293,6 @@ def released(
         from takifugu.releases.spark import release_spark
 
         return release_spark(frame.to_native(), plan, columns), None
-    if plan.in_turn:
-        raise InputError(
-            f"columns that are published one after another ({', '.join(plan.in_turn)}) are held against the joint law "
-            f"of their account: give the whole table, not one column of it. Nothing was released"
-        )
     if column is not None or keep:
         raise InputError("column and keep are for tables: these values are one column already")
     if answer is not None:
@@ -337,7 +331,7 @@ def _whole(frame: Any, columns: Columns, missing: str) -> Any:
 
     if missing == "refuse":
         return frame
-    needed = [*columns.answer, *columns.secret, *columns.also]
+    needed = [*columns.answer, *columns.secret]
     if isinstance(frame, nw.DataFrame):
         return nw.from_native(complete_rows(frame.to_native(), needed=needed, columns=needed), eager_only=True)
     refuse_lazy(frame)

@@ -190,11 +190,11 @@ def _counts(
 # Tables and values in memory mean by a sentinel what it meant when the priors were fitted: that a value is missing.
 
 
-def as_fitted(frame: object, answer: Answer, also: Sequence[str]) -> Any:
+def as_fitted(frame: object, answer: Answer) -> Any:
     """A narwhals table with missing values where the priors saw them, and the cuts among the columns of the answer."""
     if answer.spelling is not None:
         frame = as_read(frame, Reading().spelled_as(answer.spelling))
-    return with_cuts(frame, (*answer.drawn, *answer.secret, *also))
+    return with_cuts(frame, (*answer.columns, *answer.secret))
 
 
 def reading_as_fitted(reading: Reading, calibration: Calibration) -> Reading:
@@ -219,7 +219,7 @@ def refuse_sentinels(values: object, answer: Answer) -> None:
     if answer.spelling is None or not answer.is_of_rows:
         return
     reading = Reading().spelled_as(answer.spelling)
-    gone = {_spelled(one) for name in answer.drawn for one in reading.sentinels_of(name)}
+    gone = {_spelled(one) for name in answer.columns for one in reading.sentinels_of(name)}
     gone |= {_spelled(text) for text in reading.na or ()}
     if not gone:
         return

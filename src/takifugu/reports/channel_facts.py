@@ -345,7 +345,7 @@ def is_of_own_rows(calibration: Calibration) -> bool:
     return (
         answer is not None
         and answer.query == "row"
-        and not (answer.private or answer.known or answer.before)
+        and not (answer.private or answer.known)
         and len(answer.secret) == 1
         and [belief.label for belief in calibration.beliefs] == [""]
         and len(calibration.beliefs[0].counted) == len(calibration.pairs.secrets)

@@ -152,9 +152,6 @@ class Publication:
                 f"It holds also for an adversary who knows {', '.join(map(_known, answer.known))}. What that tells by "
                 f"itself, where it is handed over too, is not hidden."
             )
-        if answer is not None and answer.before:
-            before = ", ".join(clean(name) for name in answer.before)
-            lines.append(f"That is for {', '.join(map(clean, answer.drawn))} together with {before}, published before.")
         if answer is not None:
             lines.append(self._beliefs())
         if dict(self.calibration.options).get("keep") == "marginal":
@@ -287,7 +284,7 @@ class Publication:
         known = ""
         if answer is not None and answer.known:  # which may be handed over as they are
             known = f" and who knows {listed(list(map(_known, answer.known)))}"
-            kept = f"through {listed([clean(name) for name in answer.drawn])}, {kept}"
+            kept = f"through {listed([clean(name) for name in answer.columns])}, {kept}"
         own = answer is not None and answer.secret and not answer.private
         fitted = own and None in belief_names(self.calibration.beliefs)  # to the rows that are published
         less = "; no guarantee against one who knows all other rows" if fitted else ""
