@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # A value that is not on the list is refused without being shown: it is somebody's.
 
 Integers = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.integer[Any]]
+Codes = npt.NDArray[np.integer]
 _ABSENT = -1
 _MOST_VALUES = 100_000  # on either side of a channel, in a file
 _HARDLY = 1e-9  # how probable an attacker holds what a law cannot publish
@@ -66,7 +66,7 @@ class Positions:
         for array in (*looked_up, *(part for column in self._columns for part in column.arrays)):
             array.setflags(write=False)  # a look-up that could be changed would publish through another row
 
-    def of(self, values: Any) -> Integers:
+    def of(self, values: object) -> Integers:
         """The place of each value, or an error; rows come as tuples or as an array with a column for each entry."""
         if self.width == 0:
             return self.of_columns([values])
@@ -149,7 +149,7 @@ class _Column:
     """The distinct scalars of one column; `own` is where each entry of the list stands among them."""
 
     def __init__(self, entries: Sequence[Scalar]) -> None:
-        places: dict[Any, int] = {}
+        places: dict[object, int] = {}
         self.own = np.array([places.setdefault(key(entry), len(places)) for entry in entries], dtype=np.int64)
         self._places = places
         # Python takes True for 1, so each type has a dictionary of its own.
@@ -169,9 +169,9 @@ class _Column:
     def __len__(self) -> int:
         return len(self._places)
 
-    def of(self, values: npt.NDArray[Any]) -> Integers:
+    def of(self, values: npt.NDArray[np.generic]) -> Integers:
         """The place of each value, or -1."""
-        by_kind: dict[str, Callable[[npt.NDArray[Any]], Integers]] = {
+        by_kind: dict[str, Callable[[npt.NDArray[np.generic]], Integers]] = {
             "b": lambda given: self._truth[given.astype(np.int64)],
             "i": self._of_numbers,
             "u": self._of_numbers,
@@ -229,7 +229,7 @@ def _one_list(values: object) -> npt.NDArray[np.generic]:
     return array
 
 
-def _rows(values: object, width: int) -> npt.NDArray[Any]:
+def _rows(values: object, width: int) -> npt.NDArray[np.object_]:
     """A list of tuples as an array of objects with one column for each entry."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InputError(f"the values must be rows of {width} entries, got one {type(values).__name__}")
@@ -376,7 +376,7 @@ class ListChannel(Plotted, Channel):
 
     @property
     @abstractmethod
-    def _identity(self) -> tuple[Any, ...]: ...
+    def _identity(self) -> tuple[object, ...]: ...
 
     def _freeze_lists(self) -> None:
         """Validate and copy the two lists, which are often one."""
@@ -470,7 +470,7 @@ class ListChannel(Plotted, Channel):
 
     # ---- attacks
 
-    def log_likelihood(self, law: Finite, published: Sequence[npt.NDArray[Any]], *, weaker: bool = False) -> Array:
+    def log_likelihood(self, law: Finite, published: Sequence[npt.NDArray[np.generic]], *, weaker: bool = False) -> Array:
         """See `Channel`."""
         told = law if weaker else self.apply(law)
         shares = {key(value): share for value, share in zip(told.values, told.probabilities.tolist(), strict=True)}
@@ -518,15 +518,15 @@ class ListChannel(Plotted, Channel):
 
     # ---- drawing
 
-    def positions(self, values: Any) -> npt.NDArray[np.int64]:
+    def positions(self, values: object) -> npt.NDArray[np.int64]:
         """Where each value stands among the inputs; an error, which shows none, for a value that does not."""
         return self._positions.of(values)
 
-    def positions_of_columns(self, columns: Sequence[Any]) -> npt.NDArray[np.int64]:
+    def positions_of_columns(self, columns: Sequence[object]) -> npt.NDArray[np.int64]:
         """The same for rows whose entries are given column by column."""
         return self._positions.of_columns(columns)
 
-    def positions_of_codes(self, columns: Sequence[tuple[Any, Codes]]) -> npt.NDArray[np.int64]:
+    def positions_of_codes(self, columns: Sequence[tuple[object, Codes]]) -> npt.NDArray[np.int64]:
         """The same for columns that are lists of cells, and for each row the place of its own cell on that list."""
         return self._positions.of_codes(columns)
 
@@ -542,13 +542,13 @@ class ListChannel(Plotted, Channel):
             raise InputError(f"positions must lie between 0 and {len(self.inputs) - 1}")
         return self._drawn(rows.astype(np.int64, copy=False), OsBits() if source is None else source)
 
-    def publish(self, values: object, source: BitSource | None = None) -> npt.NDArray[Any]:
+    def publish(self, values: object, source: BitSource | None = None) -> npt.NDArray[np.generic]:
         """The values as they are published: an array of numbers or truth values, otherwise of objects."""
-        published: npt.NDArray[Any] = self._output_array[self.draw(self.positions(values), source)]
+        published: npt.NDArray[np.generic] = self._output_array[self.draw(self.positions(values), source)]
         return published
 
     @cached_property
-    def _input_places(self) -> dict[Any, int]:
+    def _input_places(self) -> dict[object, int]:
         return {key(value): where for where, value in enumerate(self.inputs)}
 
     @cached_property
@@ -556,7 +556,7 @@ class ListChannel(Plotted, Channel):
         return Positions(self.inputs)
 
     @cached_property
-    def _output_array(self) -> npt.NDArray[Any]:
+    def _output_array(self) -> npt.NDArray[np.generic]:
         if all(map(number, self.outputs)) or all(isinstance(value, bool) for value in self.outputs):
             return np.array(self.outputs)
         array = np.empty(len(self.outputs), dtype=object)

@@ -208,7 +208,7 @@ class Noise(Channel):
         """The family, for a sentence."""
         return self.kind.capitalize()
 
-    def draw(self, values: Any, *, granularity: float | None = None, source: BitSource | None = None) -> Array:
+    def draw(self, values: npt.ArrayLike, *, granularity: float | None = None, source: BitSource | None = None) -> Array:
         """Exact roundings of value plus noise, from the system's random bits."""
         return rounded(values, self.shape, theta=self.size, granularity=granularity, source=source)
 

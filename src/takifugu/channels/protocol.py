@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from takifugu import strict_json as form
@@ -94,7 +95,7 @@ class Channel(ABC):
     # ---- publishing
 
     @abstractmethod
-    def publish(self, values: npt.ArrayLike, source: BitSource | None = None) -> npt.NDArray[Any]:
+    def publish(self, values: npt.ArrayLike, source: BitSource | None = None) -> npt.NDArray[np.generic]:
         """What is published for values: drawn exactly, from the system's random bits if `source` is left out."""
 
     @property
@@ -136,7 +137,7 @@ class Channel(ABC):
     # ---- attacks and estimates
 
     @abstractmethod
-    def log_likelihood(self, law: Law, published: Sequence[npt.NDArray[Any]], *, weaker: bool = False) -> Array:
+    def log_likelihood(self, law: Law, published: Sequence[npt.NDArray[np.generic]], *, weaker: bool = False) -> Array:
         """ln P(published row) under a law, up to a constant that all laws share, for columns of published values.
 
         It is for attackers: what the law cannot publish is held to be very rare. With `weaker`, as though the channel
@@ -264,5 +265,5 @@ def noise_family(kind: str) -> "type[Noise]":
     """
     if kind not in noise_kinds():
         raise InputError(f"there is no noise of the kind {kind!r}; there are {', '.join(map(repr, noise_kinds()))}")
-    family: type[Any] = channel_class(kind)
+    family: type[Noise] = channel_class(kind)
     return family

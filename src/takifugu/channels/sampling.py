@@ -83,7 +83,7 @@ class AliasTables:
         outputs, masses = _longest_first(counts, slots)
         own, threshold, alias = _fill(masses, capacity)
         ids = np.stack([np.take_along_axis(outputs, own, axis=1), np.take_along_axis(outputs, alias, axis=1)], axis=2)
-        self._word: Any = next(np.dtype(f"<u{size}") for size in (1, 2, 4, 8) if bits <= 8 * size)
+        self._word: np.dtype[np.unsignedinteger] = next(np.dtype(f"<u{size}") for size in (1, 2, 4, 8) if bits <= 8 * size)
         # A slot that one output fills has that output twice, so its threshold may stop one unit early: the
         # capacity itself may not fit the word.
         self._threshold = np.minimum(threshold, capacity - 1).astype(self._word).reshape(-1)
@@ -98,7 +98,7 @@ class AliasTables:
             drawn[part] = self._draw(rows[part], source)
         return drawn
 
-    def _draw(self, rows: Integers, source: BitSource) -> npt.NDArray[Any]:
+    def _draw(self, rows: Integers, source: BitSource) -> npt.NDArray[np.integer]:
         words = np.frombuffer(read_exactly(source, self._word.itemsize * len(rows)), dtype=self._word)
         unit_bits = self.bits - self.slot_bits
         place = rows << self.slot_bits

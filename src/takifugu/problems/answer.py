@@ -30,7 +30,7 @@ class Choices:
     """
 
     values: tuple[Value, ...]
-    other: Any = None
+    other: Value | None = None
     is_read: bool = False
 
     def __post_init__(self) -> None:
@@ -109,8 +109,8 @@ class Choices:
 
 def _distinct(array: npt.NDArray[np.generic]) -> tuple[list[object], Places]:
     """The distinct values, told apart by type too, and where each row's is."""
-    seen: dict[Any, int] = {}
-    first: list[Any] = []
+    seen: dict[object, int] = {}
+    first: list[object] = []
     where = np.empty(len(array), dtype=np.intp)
     for row, value in enumerate(array.tolist()):
         if not isinstance(value, str | int | float):

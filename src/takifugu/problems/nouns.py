@@ -34,7 +34,7 @@ from takifugu.problems.problem import Belief, Pairs, Problem, beliefs_from
 # An answer, its domain and the spelling of its table as plain values for JSON, and back.
 
 
-def answer_to(answer: Answer) -> dict[str, Any]:
+def answer_to(answer: Answer) -> dict[str, object]:
     """An answer as an object."""
     spelled = {} if answer.spelling is None else {"spelling": _spelling_to(answer.spelling)}
     return spelled | {
@@ -74,7 +74,7 @@ def _spelling_from(value: object) -> Spelling:
     return Spelling(decimal, thousands, na, said, content["tidy"], merge)
 
 
-def answer_from(value: Any) -> Answer:
+def answer_from(value: object) -> Answer:
     """What `answer_to` wrote."""
     spelling = value.get("spelling") if isinstance(value, dict) else None
     if spelling is not None:  # files that say nothing about it have no such field
@@ -146,7 +146,7 @@ _DIGITS = 1e-6  # to which rows, and what they explain, were added up
 _TINY = 1e-300
 
 
-def problem_to(problem: Problem) -> dict[str, Any]:
+def problem_to(problem: Problem) -> dict[str, object]:
     """A problem as an object. It holds the priors: keep it private."""
     secrets = [form.plain(secret) for secret in problem.pairs.secrets]
     place = {secret: i for i, secret in enumerate(problem.pairs.secrets)}
@@ -242,7 +242,7 @@ def _belief_from(
     lattice = None if answer is None else answer.lattice
     is_private = answer is not None and answer.private > 0
 
-    def of_secrets(key: str, read: Callable[[object, str], object]) -> dict[Any, Any]:
+    def of_secrets(key: str, read: Callable[[object, str], T]) -> dict[form.Scalar, T]:
         """What is said of each secret under a key, for those of whom something is."""
         listed = zip(secrets, form.exactly(content[key], f"{where}.{key}", len(secrets)), strict=True)
         return {s: read(one, f"{where}.{key}[{k}]") for k, (s, one) in enumerate(listed) if one is not None}
@@ -301,7 +301,7 @@ def _rests_on_noisy(law: Law, counts: Array, pseudo: Array, rows: int | None) ->
     return rows == max(counts.sum(), 1.0) and _same(pseudo, even) and _same(law.probabilities, projected)
 
 
-def _rests_on_points(law: Any, counts: Array, pseudo: Array, lattice: Lattice) -> bool:
+def _rests_on_points(law: Mixture, counts: Array, pseudo: Array, lattice: Lattice) -> bool:
     """The same on a lattice, where a law may be the counts, a normal like them, or a mixture that was fitted to them.
 
     Which mixture that is no file tells. It was chosen for how well it explains the counts, from one normal upwards, so
@@ -328,7 +328,9 @@ def _same(one: Array, other: Array) -> bool:
     return np.allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
-def _pair_to(held: dict[Any, Any], secret: object, keys: tuple[str, str]) -> Any:
+def _pair_to(
+    held: Mapping[Secret, tuple[Array, Array]], secret: Secret, keys: tuple[str, str]
+) -> dict[str, list[float]] | None:
     """What evidence about a law is drawn from again."""
     if secret not in held:
         return None

@@ -219,14 +219,14 @@ class Belief(Mapping[Hashable, Law]):
 
     def __init__(
         self,
-        laws: Mapping[object, Law],
+        laws: Mapping[Secret, Law],
         *,
         label: str = "",
-        rows: Mapping[Any, int] | None = None,
+        rows: Mapping[Secret, int] | None = None,
         histograms: Mapping[object, Counted] | None = None,
-        counted: Mapping[Any, tuple[Array, Array]] | None = None,
-        drawn: Mapping[Any, tuple[Array, Array]] | None = None,
-        shares: Mapping[Any, float] | None = None,
+        counted: Mapping[Secret, tuple[Array, Array]] | None = None,
+        drawn: Mapping[Secret, tuple[Array, Array]] | None = None,
+        shares: Mapping[Secret, float] | None = None,
     ) -> None:
         """Copy the mappings, and the numbers that evidence is drawn from: whoever has them may change them later."""
         self._laws = dict(laws)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array, real
 from takifugu.calibration import Calibration
@@ -166,7 +167,7 @@ class Listed(Drawing):
             found.append(Coded(values, places[given.codes]))
         return found
 
-    def _require_seen(self, places: Any) -> None:
+    def _require_seen(self, places: npt.NDArray[np.intp]) -> None:
         """Refuse values that no law gives a probability, where the promise is about the laws alone."""
         covered = self.calibration.evidence is not None or np.any(dict(self.calibration.options).get("radius"))
         if self.calibration.answer is None or covered:
@@ -208,7 +209,7 @@ class Listed(Drawing):
         return made[0] if len(made) == 1 else list(zip(*(column.tolist() for column in made), strict=True))
 
 
-def _places(channel: ListChannel, columns: Sequence[Coded]) -> Any:
+def _places(channel: ListChannel, columns: Sequence[Coded]) -> npt.NDArray[np.int64]:
     if len(columns) == 1 and channel.width > 1:  # a column of whole rows
         return channel.positions(columns[0].rows)
     return channel.positions_of_codes([(column.cells, column.codes) for column in columns])
@@ -227,7 +228,7 @@ def _coded(column: Any, name: str) -> Coded:
     return Coded.of_array(column)
 
 
-def _column(values: tuple[object, ...]) -> Any:
+def _column(values: tuple[object, ...]) -> npt.NDArray[np.generic]:
     """One column of the channel's outputs: numbers or truth values as such, all else as objects."""
     if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values) or all(
         isinstance(v, bool) for v in values

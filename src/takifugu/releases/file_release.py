@@ -8,9 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array, one_of
 from takifugu.atomic import draft, synchronise
@@ -40,6 +41,9 @@ from takifugu.releases.releasing import is_of_table, refuse_beside_a_mean, write
 from takifugu.releases.secret_rows import OTHERS, reading_as_fitted, require_as_fitted
 from takifugu.releases.shuffling import Shuffle
 from takifugu.tables import PARQUET, Coded, Reading, Table, files_behind, lacking, stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # The ledgers beside a file: each may know its records, whatever the file was called when they were published.
 
@@ -223,8 +227,8 @@ def _draw(
     columns: Columns,
     watch: Watch,
     shuffle: Shuffle,
-    write: Callable[[object], None],
-    key: Callable[[object], None] | None,
+    write: Callable[["pa.Table"], None],
+    key: Callable[[npt.ArrayLike], None] | None,
     told: "_Told",
 ) -> tuple[bytes, int, int]:
     """Draw and write all rows; the digest of what was drawn for, how many there are, and how many were left out.
@@ -234,9 +238,9 @@ def _draw(
     import pyarrow as pa
 
     drawn, done, left_out = _digest(), 0, 0
-    cells: dict[str, Any] = {}  # of a list's values the codes are shuffled
+    cells: dict[str, npt.NDArray[np.generic]] = {}  # of a list's values the codes are shuffled
 
-    def publish(made: Any) -> None:
+    def publish(made: "pa.Table") -> None:
         made = decoded(made, cells)
         if key is not None:
             key(made.column(made.num_columns - 1))
@@ -255,7 +259,7 @@ def _draw(
             if isinstance(one, Coded)
         }
         codes = [one.codes.astype(np.int32) if isinstance(one, Coded) else one for one in found]
-        made = leaving(rows, codes, plan, columns)
+        made: pa.Table = leaving(rows, codes, plan, columns)
         if key is not None:
             made = made.append_column(POSITION, pa.array(np.arange(done, done + len(values))))
         (publish if plan.order == "keep" else shuffle.add)(made)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,14 @@ from takifugu.tables import (
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame, IntoSeries
+    from polars.datatypes import DataTypeClass
+
+    NativeTable: TypeAlias = pd.DataFrame | pl.DataFrame | pa.Table
+    PolarsType: TypeAlias = pl.DataType | DataTypeClass
 
 # Tables without what their library stores beside the values: notes of a source, and cells of rows that stayed at
 # home.
@@ -40,7 +48,7 @@ if TYPE_CHECKING:
 # A table that is handed on in memory, pickled or written in its library's own format takes all of that along.
 
 
-def without_traces(native: Any, made: Collection[str] = ()) -> Any:
+def without_traces(native: "NativeTable", made: Collection[str] = ()) -> "NativeTable":
     """A table of pandas, Polars or PyArrow that holds the values of its own cells, its names, and nothing else.
 
     Columns of PyArrow that were `made` a moment ago, row by row, have nothing beside their values.
@@ -52,7 +60,7 @@ def without_traces(native: Any, made: Collection[str] = ()) -> Any:
     return _of_pandas(native) if hasattr(native, "reset_index") else native
 
 
-def _of_pandas(frame: Any) -> Any:
+def _of_pandas(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The index of a table which was sorted, filtered or mixed says where each row once stood.
 
     What its columns are called together is often the name of one that was left behind, and columns of pandas' own types
@@ -82,7 +90,7 @@ def _of_pandas(frame: Any) -> Any:
     return frame
 
 
-def _of_polars(frame: Any) -> Any:
+def _of_polars(frame: "pl.DataFrame") -> "pl.DataFrame":
     """Texts of Polars are views into those of the table they were taken from: all of its rows, in its order.
 
     Beneath a missing value lies what was there before.
@@ -94,7 +102,7 @@ def _of_polars(frame: Any) -> Any:
     return frame.with_columns(_polars_copy(one.cast(_polars_type(one.dtype))) for one in held)
 
 
-def _polars_copy(column: Any) -> Any:
+def _polars_copy(column: "pl.Series") -> "pl.Series":
     """The values anew, one by one; of dates and times the numbers behind them, since Python's have fewer digits."""
     import polars as pl
 
@@ -106,7 +114,7 @@ def _polars_copy(column: Any) -> Any:
     return pl.Series(column.name, numbers.to_list(), dtype=numbers.dtype).cast(column.dtype)
 
 
-def _through_arrow(column: Any) -> Any:
+def _through_arrow(column: "pl.Series") -> "pl.Series | None":
     """A column of texts as one whose memory has the letters of its own cells alone; None without PyArrow."""
     try:
         import polars as pl
@@ -116,7 +124,7 @@ def _through_arrow(column: Any) -> Any:
     return pl.Series(column.name, _arrow_copy(pa.chunked_array([column.to_arrow()]), pa.large_string()))
 
 
-def _polars_type(dtype: Any) -> Any:
+def _polars_type(dtype: "PolarsType") -> "PolarsType":
     """The type with texts in place of labels, which it lists whether or not a row has them."""
     import polars as pl
 
@@ -131,7 +139,7 @@ def _polars_type(dtype: Any) -> Any:
     return dtype
 
 
-def _of_arrow(table: Any, made: Collection[str]) -> Any:
+def _of_arrow(table: "pa.Table", made: Collection[str]) -> "pa.Table":
     """PyArrow carries notes of the writer along, beside the table and beside each field, which may name other columns.
 
     A slice holds all of the table that it was cut from.
@@ -146,7 +154,7 @@ def _of_arrow(table: Any, made: Collection[str]) -> Any:
     return pa.table(columns, schema=pa.schema(fields))
 
 
-def _arrow_copy(column: Any, plain: Any) -> Any:
+def _arrow_copy(column: "pa.ChunkedArray", plain: "pa.DataType") -> "pa.ChunkedArray":
     """The values anew: an array of labels inside a structure lists those of rows that were left out, views hold them.
 
     Beneath a missing value lies what was there before, so that only the others are taken.
@@ -161,11 +169,11 @@ def _arrow_copy(column: Any, plain: Any) -> Any:
     return column.drop_null().take(pa.array(np.cumsum(valid) - 1, mask=~valid))
 
 
-def _arrow_type(kind: Any) -> Any:
+def _arrow_type(kind: "pa.DataType") -> "pa.DataType":
     """The type with values in place of labels and views, and with no notes: not beside its fields, nor in a type."""
     import pyarrow as pa
 
-    def field(one: Any) -> Any:
+    def field(one: "pa.Field") -> "pa.Field":
         return pa.field(one.name, _arrow_type(one.type), one.nullable)
 
     if isinstance(kind, pa.BaseExtensionType):  # somebody's own, with whatever it says of itself
@@ -187,7 +195,9 @@ def _arrow_type(kind: Any) -> Any:
 INSECURE = " (insecure seed)"  # added to the name of a column that came from a seed
 
 
-def leaving(rows: "nw.DataFrame[Any]", drawn: Sequence[Any], plan: Plan, columns: Columns) -> Any:
+def leaving(
+    rows: "nw.DataFrame[IntoDataFrame]", drawn: Sequence[Coded | npt.NDArray[np.generic]], plan: Plan, columns: Columns
+) -> "NativeTable":
     """The table that leaves: these columns, drawn for rows that `ready` checked and the ledger knows, in their places.
 
     It is in its own library, with the kept columns beside them. What a library stores beside the values of a column
@@ -201,7 +211,7 @@ def leaving(rows: "nw.DataFrame[Any]", drawn: Sequence[Any], plan: Plan, columns
     return without_traces(published.rename(renamed).to_native(), renamed.values())
 
 
-def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
+def _as_counted(column: "nw.Series[IntoSeries]", plan: Plan) -> "nw.Expr | None":
     """A kept column without what its cells were counted without; None where it is that already.
 
     Two zeros are one number, what is missing is missing however it is written (NaN, None), digits beyond a float's
@@ -226,7 +236,7 @@ def _as_counted(column: "nw.Series[Any]", plan: Plan) -> "nw.Expr | None":
     return nw.when(known).then(nw.when(value == 0).then(nw.lit(0.0).cast(dtype)).otherwise(value)).alias(column.name)
 
 
-def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]":
+def series(name: str, values: Coded | npt.NDArray[np.generic], plan: Plan, backend: Any) -> "nw.Series[IntoSeries]":
     """Drawn values as a column of a library, of the type that all of them have."""
     import narwhals as nw
 
@@ -236,10 +246,11 @@ def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]"
         listed = values.cells.tolist()
         if dtype is None and not backend.is_pandas_like():
             dtype, listed = nw.String, [str(value) for value in listed]
-        drawn: nw.Series[Any] = nw.new_series(name, listed, dtype, backend=backend)[values.codes]
+        drawn: nw.Series[IntoSeries] = nw.new_series(name, listed, dtype, backend=backend)[values.codes]
         if not backend.is_pandas_like():
             return drawn
-        return nw.from_native(drawn.to_native().reset_index(drop=True), series_only=True)  # or the codes would leave
+        labelled: pd.Series = drawn.to_native()
+        return nw.from_native(labelled.reset_index(drop=True), series_only=True)  # or the codes would leave
     if plan.drawing.takes_labels:  # codes, which `decoded` makes values of
         return nw.new_series(name, values, nw.Int32, backend=backend)
     if plan.drawing.is_whole:  # beyond the range of whole numbers the nearest end of it stands
@@ -247,7 +258,7 @@ def series(name: str, values: Any, plan: Plan, backend: Any) -> "nw.Series[Any]"
     return nw.new_series(name, values, nw.Int64 if plan.drawing.is_whole else nw.Float64, backend=backend)
 
 
-def decoded(native: Any, cells: Mapping[str, Any]) -> Any:
+def decoded(native: "pa.Table", cells: Mapping[str, npt.NDArray[np.generic]]) -> "pa.Table":
     """A PyArrow table with values in place of the codes in these columns."""
     import pyarrow as pa
 
@@ -260,7 +271,7 @@ def decoded(native: Any, cells: Mapping[str, Any]) -> Any:
     return native
 
 
-def for_spreadsheets(native: Any) -> Any:
+def for_spreadsheets(native: "pa.Table") -> "pa.Table":
     """A PyArrow table whose texts, the names of its columns among them, no spreadsheet runs."""
     import pyarrow as pa
 
@@ -281,7 +292,9 @@ def named(name: str, plan: Plan) -> str:
     return f"{name}{INSECURE}" if plan.insecure else name
 
 
-def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any] | None":
+def as_frame(
+    values: object,
+) -> "nw.DataFrame[IntoDataFrame] | nw.LazyFrame[IntoLazyFrame] | nw.Series[IntoSeries] | None":
     """What narwhals makes of it; None for anything that is no column and no table."""
     import narwhals as nw
 
@@ -292,7 +305,7 @@ def as_frame(values: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[
     return wrapped if isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series) else None
 
 
-def collected(frame: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
+def collected(frame: "nw.LazyFrame[IntoLazyFrame]") -> "nw.DataFrame[IntoDataFrame]":
     """A lazy table, made; the engine's own error is let go of, since it may quote a record."""
     whole, why = attempt(frame.collect)
     if whole is None:
@@ -300,7 +313,9 @@ def collected(frame: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
     return whole
 
 
-def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
+def release_series(
+    column: "nw.Series[IntoSeries]", plan: Plan, kept: npt.NDArray[np.bool_] | None, called: list[list[object]]
+) -> Any:
     """The published column, of the same library and name; of a vector about a group, its numbers in their order."""
     answer = plan.calibration.answer
     one = answer is not None and answer.is_of_rows and len(answer.columns) == 1
@@ -319,18 +334,19 @@ def release_series(column: "nw.Series[Any]", plan: Plan, kept: Any, called: list
         return series(named(rows.name, plan), made, plan, rows.implementation).to_native()
     # Of numbers about a group no label leaves but what they are: pandas names a group's means by the group itself.
     name = rows.name if rows.name in answer.columns else ""
-    native = series(named(name, plan), made, plan, rows.implementation).to_native()
+    native: pd.Series = series(named(name, plan), made, plan, rows.implementation).to_native()
     if rows.implementation.is_pandas_like() and len(native) > 1:
         native.index = list(answer.columns)
     return native
 
 
-def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
+def _require_same_labels(rows: "nw.Series[IntoSeries]", plan: Plan) -> None:
     """Numbers about a group that pandas labels with the names of columns must stand in the calibrated order."""
     answer = plan.calibration.answer
     if answer is None or answer.is_of_rows or len(answer.columns) == 1 or not rows.implementation.is_pandas_like():
         return
-    labels = list(rows.to_native().index)
+    labelled: pd.Series = rows.to_native()
+    labels = list(labelled.index)
     if all(isinstance(label, str) for label in labels) and tuple(labels) != answer.columns:
         raise InputError(
             f"these numbers are labelled {', '.join(labels)}, and the calibration is for {', '.join(answer.columns)}: "
@@ -338,7 +354,7 @@ def _require_same_labels(rows: "nw.Series[Any]", plan: Plan) -> None:
         )
 
 
-def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> tuple[Any, Places]:
+def release_frame(frame: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Columns) -> "tuple[NativeTable, Places]":
     """The table with its column published, and of the others only those to be kept; and which row stands where."""
     rows = protected(frame, plan.calibration, columns.secret, columns.others)
     values, watch = ready(rows, plan, columns), Watch(columns, plan)
@@ -354,12 +370,12 @@ def release_frame(frame: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> t
     return leaving(rows, plan.drawn(values), plan, columns), places
 
 
-def ready(rows: "nw.DataFrame[Any]", plan: Plan, columns: Columns) -> Array:
+def ready(rows: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Columns) -> Array:
     """What is to be published of these rows, checked: an array with an entry or a row for each."""
     return plan.drawing.check_columns([_entries(rows[name], plan) for name in columns.answer], columns.answer)
 
 
-def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
+def _entries(column: "nw.Series[IntoSeries]", plan: Plan) -> Coded | npt.NDArray[np.generic]:
     if not plan.drawing.takes_labels:
         return numbers(column)
     _refuse_missing(column, _holes(column))
@@ -373,10 +389,10 @@ def _entries(column: "nw.Series[Any]", plan: Plan) -> Any:
 
 
 def protected(
-    frame: "nw.DataFrame[Any]", calibration: Calibration, secret: Sequence[str], others: str
-) -> "nw.DataFrame[Any]":
+    frame: "nw.DataFrame[IntoDataFrame]", calibration: Calibration, secret: Sequence[str], others: str
+) -> "nw.DataFrame[IntoDataFrame]":
     """The rows that may be published, or an error."""
-    kept: Any = None
+    kept: npt.NDArray[np.bool_] | None = None
     frame = as_counted(frame, calibration)
     several = len(secret) > 1
     columns = {name: Coded.of(frame[name]) for name in secret}
@@ -398,7 +414,7 @@ def protected(
     return frame if kept is None else frame[np.flatnonzero(kept)]
 
 
-def publish(values: Any, plan: Plan, kept: Any, called: list[list[Any]]) -> Any:
+def publish(values: Any, plan: Plan, kept: npt.NDArray[np.bool_] | None, called: list[list[object]]) -> Any:
     """Check, then charge, then draw: in this order, so that nothing leaves unpaid and nothing is paid in vain.
 
     `called` are the secrets of all rows, for each column of secrets, and `kept` says which rows the values are.
@@ -419,7 +435,7 @@ def charged(ready: Array, plan: Plan) -> Array:
     return ready
 
 
-def numbers(column: "nw.Series[Any]") -> Array:
+def numbers(column: "nw.Series[IntoSeries]") -> Array:
     """A column as float64; missing values are an error, since a hole in a release tells who is missing."""
     if not column.dtype.is_numeric():
         raise InputError(f"column {column.name!r} holds {kind_of(column.dtype)}, and numbers are needed: convert it")
@@ -427,21 +443,21 @@ def numbers(column: "nw.Series[Any]") -> Array:
     return np.asarray(_array(column), dtype=np.float64)
 
 
-def _holes(column: "nw.Series[Any]") -> "nw.Series[Any]":
+def _holes(column: "nw.Series[IntoSeries]") -> "nw.Series[IntoSeries]":
     holes = column.is_null()
     if column.dtype.is_float():
         holes = holes | column.is_nan().fill_null(True)  # in pandas both say the same
     return holes
 
 
-def _refuse_missing(column: "nw.Series[Any]", holes: "nw.Series[Any]") -> None:
+def _refuse_missing(column: "nw.Series[IntoSeries]", holes: "nw.Series[IntoSeries]") -> None:
     if missing := int(holes.sum()):
         raise InputError(
             f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
         )
 
 
-def _array(column: "nw.Series[Any]") -> Any:
+def _array(column: "nw.Series[IntoSeries]") -> npt.NDArray[np.generic]:
     """A column of numbers as an array; not every library can make one of whole numbers of 128 bits."""
     found, why = attempt(column.to_numpy)
     if found is None:
@@ -456,7 +472,7 @@ POSITION = "position"  # the column of a file of positions
 _GROUP = 1 << 16  # rows of a group in a Parquet file
 
 
-def save_table(table: Any, path: str | os.PathLike[str]) -> None:
+def save_table(table: object, path: str | os.PathLike[str]) -> None:
     """Write a table as CSV or Parquet, all of it or nothing; a file that is there is not written over."""
     import narwhals as nw
 
@@ -498,7 +514,7 @@ def save_positions(places: npt.NDArray[np.intp] | None, path: str | os.PathLike[
 
 
 @contextmanager
-def positions_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
+def positions_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[npt.ArrayLike], None]]:
     """A function that appends positions to a file that only its owner can read; it appears when all are written."""
     import pyarrow as pa
 
@@ -510,7 +526,7 @@ def positions_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], N
 
 
 @contextmanager
-def writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
+def writer(path: Path, suffix: str) -> Iterator[Callable[["pa.Table"], None]]:
     """A function that appends tables to the file; the format follows the suffix.
 
     In a CSV file no text is one that a spreadsheet would run. A Parquet file is made of groups of rows, all of one size
@@ -521,10 +537,10 @@ def writer(path: Path, suffix: str) -> Iterator[Callable[[Any], None]]:
     from pyarrow import csv
 
     kind = csv.CSVWriter if suffix == ".csv" else pq.ParquetWriter
-    writer: Any = None
-    waiting: list[Any] = []
+    writer: csv.CSVWriter | pq.ParquetWriter | None = None
+    waiting: list[pa.Table] = []
 
-    def write(table: Any) -> None:
+    def write(table: "pa.Table") -> None:
         nonlocal writer
         table = for_spreadsheets(table) if suffix == ".csv" else table
         if writer is None:

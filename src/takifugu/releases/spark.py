@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,13 +15,18 @@ from takifugu.releases.plan import Plan
 from takifugu.releases.secret_rows import as_called, outside, protected_rows, protected_secrets
 from takifugu.tables import SAME_NAME, Coded, attempt
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
 T = TypeVar("T")
 
 _BATCH = 1 << 16  # rows that are drawn together
 _SAMPLED = 100_000  # rows that show whether the table is the one of the priors
 
 
-def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
+def release_spark(frame: "DataFrame", plan: Plan, columns: Columns) -> "DataFrame":
     """The released table, made once: reading it again gives the same values, not new ones.
 
     Spark computes a table anew whenever it is read, and noise drawn anew is a second release. So the result is
@@ -45,7 +50,7 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
     _of_engine(lambda: _check(frame, plan, columns))
     carried = replace(plan, elsewhere=_nowhere)  # to the executors, where no table stands beside a ledger
 
-    def released(batches: Iterable[Any]) -> Iterator[Any]:
+    def released(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
 
         named = (pa.RecordBatch.from_arrays(batch.columns, columns.read) for batch in batches)
@@ -60,7 +65,7 @@ def release_spark(frame: Any, plan: Plan, columns: Columns) -> Any:
 def _nowhere() -> None: ...
 
 
-def made_once(frame: Any) -> Any:
+def made_once(frame: "DataFrame") -> "DataFrame":
     """A table that Spark may compute anew as another one, computed here once: what is looked at must be what leaves.
 
     It says so of tables that chance, or a function of one's own, has a part in; not where it is on another machine.
@@ -71,7 +76,7 @@ def made_once(frame: Any) -> Any:
     return _of_engine(lambda: frame.localCheckpoint(eager=True))
 
 
-def whole_rows(frame: Any, needed: Iterable[str]) -> Any:
+def whole_rows(frame: "DataFrame", needed: Iterable[str]) -> "DataFrame":
     """The rows that lack none of the values that they need; NaN is none."""
     from pyspark.sql.functions import isnan
 
@@ -101,14 +106,14 @@ def _of_engine(work: Callable[[], T]) -> T:
     return made[0]
 
 
-def _col(name: str) -> Any:
+def _col(name: str) -> "Column":
     """A column by its whole name: to Spark a dot, as in the edge of a cut, is one into a structure."""
     from pyspark.sql import functions as f
 
     return f.col("`" + name.replace("`", "``") + "`")
 
 
-def _as_counted(frame: Any, plan: Plan, columns: Columns) -> Any:
+def _as_counted(frame: "DataFrame", plan: Plan, columns: Columns) -> "DataFrame":
     """The table with floats in place of decimals where these were counted so: as secrets, and as what is known."""
     from pyspark.sql.types import DecimalType
 
@@ -119,7 +124,7 @@ def _as_counted(frame: Any, plan: Plan, columns: Columns) -> Any:
     return frame.withColumns({name: _col(name).cast("double") for name in decimals}) if decimals else frame
 
 
-def _plain(kind: Any) -> Any:
+def _plain(kind: "DataType") -> "DataType":
     """A type without what else is noted beside a column, or a field of one: indexers of labels list all of them."""
     from pyspark.sql.types import ArrayType, StructField, StructType
 
@@ -128,7 +133,7 @@ def _plain(kind: Any) -> Any:
     return ArrayType(_plain(kind.elementType), kind.containsNull) if isinstance(kind, ArrayType) else kind
 
 
-def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Iterator[Any]:
+def release_batches(batches: "Iterable[pa.RecordBatch]", plan: Plan, columns: Columns) -> "Iterator[pa.RecordBatch]":
     """Each Arrow batch with its column published; whether kept columns tell the secret was seen of all rows at once."""
     import narwhals as nw
     import pyarrow as pa
@@ -140,13 +145,13 @@ def release_batches(batches: Iterable[Any], plan: Plan, columns: Columns) -> Ite
         values = ready(rows, plan, columns)
         known.look([Coded.of(rows[name]) for name in known.names], {}, values)
         known.refuse()
-        published = leaving(rows, plan.drawn(values), plan, columns).select(columns.published)
+        published: pa.Table = leaving(rows, plan.drawn(values), plan, columns).select(columns.published)
         yield from published.combine_chunks().to_batches()
 
 
-def _together(batches: Iterable[Any]) -> Iterator[list[Any]]:
+def _together(batches: "Iterable[pa.RecordBatch]") -> "Iterator[list[pa.RecordBatch]]":
     """Batches, which Spark makes small, several at a time: what is asked once of each is then asked less often."""
-    waiting: list[Any] = []
+    waiting: list[pa.RecordBatch] = []
     for batch in batches:
         if waiting and not batch.schema.equals(waiting[0].schema):
             yield waiting
@@ -159,7 +164,7 @@ def _together(batches: Iterable[Any]) -> Iterator[list[Any]]:
         yield waiting
 
 
-def _check(frame: Any, plan: Plan, columns: Columns) -> None:
+def _check(frame: "DataFrame", plan: Plan, columns: Columns) -> None:
     """Refuse what can be refused before a task draws: the extremes of the values, and the secrets there are."""
     from pyspark.sql import functions as f
 
@@ -189,7 +194,7 @@ def _check(frame: Any, plan: Plan, columns: Columns) -> None:
     _check_drift(frame, plan, columns, rows)
 
 
-def _check_drift(frame: Any, plan: Plan, columns: Columns, count: int | None) -> None:
+def _check_drift(frame: "DataFrame", plan: Plan, columns: Columns, count: int | None) -> None:
     """Refuse rows that are not those of the priors, by a sample of them that fits in memory; `count` is of all rows."""
     import narwhals as nw
 
@@ -211,7 +216,7 @@ def _check_drift(frame: Any, plan: Plan, columns: Columns, count: int | None) ->
         refuse_drift(drift.told() or known.told())
 
 
-def _check_kept(frame: Any, plan: Plan, columns: Columns, name: str, secret: str) -> None:
+def _check_kept(frame: "DataFrame", plan: Plan, columns: Columns, name: str, secret: str) -> None:
     """Refuse a kept column that tells the secret: of all rows together, since a batch of few tells nothing."""
     from pyspark.sql import functions as f
 

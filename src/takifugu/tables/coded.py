@@ -15,6 +15,10 @@ from takifugu.tables.engine import attempt
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from narwhals.typing import IntoSeries
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -32,13 +36,13 @@ class Coded:
     (['a', 'b', 1, True], [0, 1, 0, 2, 3])
     """
 
-    cells: npt.NDArray[Any]
+    cells: npt.NDArray[np.generic]
     codes: Codes
 
     @classmethod
-    def of(cls, column: "nw.Series[Any]") -> "Coded":
+    def of(cls, column: "nw.Series[IntoSeries]") -> "Coded":
         """A column of any library, its cells as its own `to_list` has them; every cell is some row's."""
-        native: Any = column.to_native()
+        native: pd.Series | pl.Series | pa.ChunkedArray = column.to_native()
         if column.implementation.is_pyarrow():
             found = _of_arrow(native)
         elif column.implementation.is_polars():
@@ -50,10 +54,10 @@ class Coded:
         return cls.of_list(column.to_list()) if found is None else found
 
     @classmethod
-    def of_list(cls, values: Iterable[Any]) -> "Coded":
+    def of_list(cls, values: Iterable[object]) -> "Coded":
         """A list of anything, cell by cell; only what is alike in every way is one cell."""
-        seen: dict[Any, int] = {}
-        first: list[Any] = []
+        seen: dict[object, int] = {}
+        first: list[object] = []
         codes: list[int] = []
         for value in values:
             kind = type(value)
@@ -89,13 +93,13 @@ class Coded:
         """The number of rows."""
         return len(self.codes)
 
-    def map(self, work: Callable[[Any], Any]) -> "Coded":
+    def map(self, work: Callable[[Any], object]) -> "Coded":
         """The column with another cell in place of each."""
         return Coded(objects([work(cell) for cell in self.cells.tolist()]), self.codes)
 
     def merged(self) -> "Coded":
         """The column with equal cells as one, by what a dictionary takes for equal."""
-        places: dict[Any, int] = {}
+        places: dict[object, int] = {}
         codes = [places.setdefault(cell, len(places)) for cell in self.cells.tolist()]
         return Coded(objects(list(places)), np.array(codes, dtype=np.int64)[self.codes])
 
@@ -113,7 +117,7 @@ class Coded:
         return np.bincount(self.codes, minlength=len(self.cells))
 
     @property
-    def rows(self) -> npt.NDArray[Any]:
+    def rows(self) -> npt.NDArray[np.generic]:
         """The column cell by cell."""
         return self.cells[self.codes]
 
@@ -130,20 +134,20 @@ def is_narrow(values: npt.NDArray[np.generic]) -> bool:
     )
 
 
-def objects(values: list[object]) -> npt.NDArray[Any]:
+def objects(values: list[object]) -> npt.NDArray[np.object_]:
     """A list as an array that holds the very same objects."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
-def pairs_of(first: Coded, second: Coded) -> tuple[list[Any], list[Any]]:
+def pairs_of(first: Coded, second: Coded) -> tuple[list[object], list[object]]:
     """The combinations of two columns' cells that occur, each once."""
     both = np.unique(first.codes.astype(np.int64) * len(second.cells) + second.codes)
     return first.cells[both // len(second.cells)].tolist(), second.cells[both % len(second.cells)].tolist()
 
 
-def _of_arrow(column: Any) -> Coded | None:
+def _of_arrow(column: "pa.ChunkedArray") -> Coded | None:
     import pyarrow as pa
 
     kind = column.type
@@ -160,7 +164,7 @@ def _of_arrow(column: Any) -> Coded | None:
     return Coded(objects(encoded.dictionary.to_pylist()), encoded.indices.to_numpy(zero_copy_only=False))
 
 
-def _of_polars(column: Any) -> Coded | None:
+def _of_polars(column: "pl.Series") -> Coded | None:
     import polars as pl
 
     dtype = column.dtype
@@ -170,7 +174,7 @@ def _of_polars(column: Any) -> Coded | None:
     return None if arrow is None else _of_arrow(arrow)
 
 
-def _of_pandas(column: Any) -> Coded | None:
+def _of_pandas(column: "pd.Series") -> Coded | None:
     import pandas as pd
 
     kind = column.dtype

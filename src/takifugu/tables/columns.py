@@ -74,7 +74,7 @@ def binned(column: str, edges: Sequence[float]) -> Binned:
         raise InputError(f"column must be the name of a column, got {column!r}")
     if isinstance(edges, str) or not isinstance(edges, Sequence) or not edges:
         raise InputError(f"edges must be a list of numbers, such as [30, 45, 60]; got {edges!r}")
-    cuts: list[Any] = [real("an edge", edge, "a finite number") for edge in edges]
+    cuts = [real("an edge", edge, "a finite number") for edge in edges]
     if any(low >= high for low, high in pairwise(cuts)):
         raise InputError(f"edges must grow from one to the next, got {list(edges)} for {column!r}")
     return Binned(column, tuple(cuts))
@@ -175,7 +175,7 @@ def plain(value: Any) -> Secret | None:
     return value if isinstance(value, bool | int | float) else str(value)
 
 
-def match_secret(given: Any, known: Iterable[Secret]) -> Secret | None:
+def match_secret(given: object, known: Iterable[Secret]) -> Secret | None:
     """The known secret that `given` stands for, None where there is none.
 
     1, 1.0 and the text '1' are one, and so are a truth value and its name in any capitals. Spaces count in texts: a
@@ -199,7 +199,7 @@ def match_secret(given: Any, known: Iterable[Secret]) -> Secret | None:
     return matches[0] if matches else None
 
 
-def listed(items: Iterable[Any], most: int = 20) -> str:
+def listed(items: Iterable[object], most: int = 20) -> str:
     """Items for a sentence: the first few, and how many more there are."""
     items = list(items)
     shown = ", ".join(repr(item) for item in items[:most])

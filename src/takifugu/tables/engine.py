@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import duckdb
     import narwhals as nw
+    import pyarrow as pa
 
     from takifugu.tables.table import Table
 
@@ -31,7 +33,7 @@ _ENGINES = {
 
 # Engines whose workspaces are gone: to start one takes longer than to read a small file. One that was for larger files
 # is ended instead, since that alone frees all its memory. None lives on in a fork, where its threads do not.
-_idle: list[Any] = []
+_idle: "list[duckdb.DuckDBPyConnection]" = []
 _MOST_IDLE = 2  # what is published is often held against what it was made of
 _SMALL = 1 << 20  # bytes of files, packed or not
 if hasattr(os, "register_at_fork"):
@@ -59,7 +61,7 @@ class Workspace:
         self._is_small = _are_small(paths)
         self._owner = os.getpid()
         with heeding_ctrl_c():
-            self.connection: Any = _engine(os.path.join(self.folder, "spill"))
+            self.connection = _engine(os.path.join(self.folder, "spill"))
 
     def keep(self, statement: str) -> str:
         """Take what a statement yields into memory, once; the statement that yields it from there, in its order."""
@@ -110,7 +112,7 @@ def _are_small(paths: Iterable[str]) -> bool:
         return False
 
 
-def _engine(spill: str) -> Any:
+def _engine(spill: str) -> "duckdb.DuckDBPyConnection":
     """The engine that waits, if it can put its spill there, or else a new one."""
     import duckdb
 
@@ -165,7 +167,7 @@ def is_engine_error(error: Exception) -> bool:
     return bool(modules & _ENGINES)
 
 
-def kind_of(dtype: Any) -> str:
+def kind_of(dtype: object) -> str:
     """The name of a column's type alone: in full, that of labels lists all of them, and that of a structure its fields.
 
     >>> kind_of("Enum(categories=['common', 'of one person'])"), kind_of("Date")
@@ -225,7 +227,7 @@ def reason(error: Exception) -> str:
     return f"its engine reports a {kind}"
 
 
-def private_folder(of: object, prefix: str) -> tuple[str, Callable[[], Any]]:
+def private_folder(of: object, prefix: str) -> tuple[str, Callable[[], object]]:
     """A folder for its owner alone, under a name nobody can foresee; gone when `of` is, or with what is returned."""
     folder = os.path.join(tempfile.gettempdir(), prefix + secrets.token_hex(8))
     end = weakref.finalize(of, _remove, folder, os.getpid())  # before it is there: Ctrl-C may come the moment after
@@ -247,7 +249,7 @@ def _remove(folder: str, owner: int) -> None:
 _HALF = 2**32
 
 
-def as_float(column: str, dtype: Any, engine: "nw.Implementation") -> "nw.Expr":
+def as_float(column: str, dtype: "nw.dtypes.DType", engine: "nw.Implementation") -> "nw.Expr":
     """A column of numbers as float64, each the nearest.
 
     Decimals go by way of their digits: read as text each becomes the nearest float, where PyArrow's own cast misses it
@@ -291,7 +293,7 @@ def in_usual_types(native: Any) -> Any:
     return native if kind is None else _cast(native, kind)
 
 
-def _cast(column: Any, kind: Any) -> Any:
+def _cast(column: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
     import pyarrow as pa
 
     try:
@@ -300,7 +302,7 @@ def _cast(column: Any, kind: Any) -> Any:
         return pa.array([None if one is None else float(one) for one in column.to_pylist()], kind)
 
 
-def _usual(kind: Any) -> Any:
+def _usual(kind: object) -> "pa.DataType | None":
     import pyarrow as pa
 
     return {"string_view": pa.string(), "binary_view": pa.binary(), "halffloat": pa.float32()}.get(str(kind))

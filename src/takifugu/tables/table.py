@@ -18,7 +18,10 @@ from takifugu.tables.files import stamps_of
 from takifugu.tables.reading import AS_READ, Reading, lacking, present, refusal
 
 if TYPE_CHECKING:
+    import duckdb
     import narwhals as nw
+    import pyarrow as pa
+    from narwhals.typing import IntoLazyFrame
 
 
 T = TypeVar("T")
@@ -40,7 +43,7 @@ class Table:
     ['age']
     """
 
-    def __init__(self, source: Any, reading: Reading | None = None) -> None:
+    def __init__(self, source: object, reading: Reading | None = None) -> None:
         """Open `source`; nothing is read beyond what tells the columns and their types."""
         from takifugu.tables.open import opened
 
@@ -54,7 +57,7 @@ class Table:
         self.files = files_behind(source)
         found = opened(source, self.reading, shown=self.name, accepted=_ACCEPTED)
         self.space = found.space  # its private folder lasts as long as the table
-        self.frame: nw.LazyFrame[Any] = found.frame
+        self.frame: nw.LazyFrame[IntoLazyFrame] = found.frame
         self.read_as: Reading = found.read_as
         self.findings: list[Diagnostic] = found.findings
         self._aside = found.aside
@@ -220,10 +223,10 @@ class Table:
         """That there is no row, and on which sheet it was looked for."""
         return InputError(f"{self.name} has no rows{'.' * bool(self._aside)}{self._aside}")
 
-    def collect(self, frame: "nw.LazyFrame[Any]") -> dict[str, list[Any]]:
+    def collect(self, frame: "nw.LazyFrame[IntoLazyFrame]") -> dict[str, list[Any]]:
         """Run the query in the engine and bring its (small) result here, column by column."""
         if frame.implementation.is_duckdb():
-            relation: Any = frame.to_native()
+            relation: duckdb.DuckDBPyRelation = frame.to_native()
             rows, why = attempt(
                 lambda: self._asked(relation.fetchall)
             )  # plain Python values: a whole number beside a NULL stays whole
@@ -290,7 +293,9 @@ def files_behind(source: object) -> tuple[str, ...]:
 _MOST = 1_000_000  # lines of counts that are brought home
 
 
-def combinations(table: Table, parts: Mapping[str, "nw.Expr"], *, complete: Iterable[str] = ()) -> "nw.LazyFrame[Any]":
+def combinations(
+    table: Table, parts: Mapping[str, "nw.Expr"], *, complete: Iterable[str] = ()
+) -> "nw.LazyFrame[IntoLazyFrame]":
     """The rows' values of `parts`, those alone that have all of `complete`, under names that cannot clash."""
     import narwhals as nw
 
@@ -366,12 +371,12 @@ def _batches(table: Table, columns: list[str], needed: Sequence[str]) -> "Iterat
             yield nw.from_native(rows, eager_only=True)
 
 
-def _arrow(table: Table, frame: "nw.LazyFrame[Any]") -> Iterator[Any]:
+def _arrow(table: Table, frame: "nw.LazyFrame[IntoLazyFrame]") -> "Iterator[pa.Table]":
     """Arrow batches out of the engine, whose failures on the way become sentences."""
     if not frame.implementation.is_duckdb():
         yield from frame.collect("pyarrow").to_native().to_batches(_ROWS)
         return
-    relation: Any = frame.to_native()
+    relation: duckdb.DuckDBPyRelation = frame.to_native()
     if table.space is not None:
         # On a connection of its own: a stream that is not finished must not stand in the way of a question.
         _, why = attempt(table.space.question)

@@ -10,9 +10,12 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import count
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from takifugu.tables.engine import text
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 class Shape(IntEnum):
@@ -299,7 +302,11 @@ def _gathered(raw: str, places: Sequence[int]) -> str:
 
 
 def _seen(
-    connection: Any, cells: str, tokens: Sequence[tuple[str, ...]], places: Sequence[int], unsettled: Iterable[int]
+    connection: "duckdb.DuckDBPyConnection",
+    cells: str,
+    tokens: Sequence[tuple[str, ...]],
+    places: Sequence[int],
+    unsettled: Iterable[int],
 ) -> dict[int, _Seen]:
     """What is in these columns, of which a statement yields the cells `c`, each with its `place` and its rows `n`.
 
@@ -334,7 +341,11 @@ def _seen(
 
 
 def _one_by_one(
-    connection: Any, raw: str, tokens: Sequence[tuple[str, ...]], places: Sequence[int], settled: Container[int]
+    connection: "duckdb.DuckDBPyConnection",
+    raw: str,
+    tokens: Sequence[tuple[str, ...]],
+    places: Sequence[int],
+    settled: Container[int],
 ) -> dict[int, _Seen]:
     """What is in these columns, in one pass that holds none of their cells."""
     inner = ", ".join(
