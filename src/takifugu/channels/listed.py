@@ -149,7 +149,7 @@ class _Column:
     """The distinct scalars of one column; `own` is where each entry of the list stands among them."""
 
     def __init__(self, entries: Sequence[Scalar]) -> None:
-        places: dict[object, int] = {}
+        places: dict[Any, int] = {}
         self.own = np.array([places.setdefault(key(entry), len(places)) for entry in entries], dtype=np.int64)
         self._places = places
         # Python takes True for 1, so each type has a dictionary of its own.
@@ -470,7 +470,9 @@ class ListChannel(Plotted, Channel):
 
     # ---- attacks
 
-    def log_likelihood(self, law: Finite, published: Sequence[npt.NDArray[np.generic]], *, weaker: bool = False) -> Array:
+    def log_likelihood(
+        self, law: Finite, published: Sequence[npt.NDArray[np.generic]], *, weaker: bool = False
+    ) -> Array:
         """See `Channel`."""
         told = law if weaker else self.apply(law)
         shares = {key(value): share for value, share in zip(told.values, told.probabilities.tolist(), strict=True)}

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -208,7 +208,9 @@ class Noise(Channel):
         """The family, for a sentence."""
         return self.kind.capitalize()
 
-    def draw(self, values: npt.ArrayLike, *, granularity: float | None = None, source: BitSource | None = None) -> Array:
+    def draw(
+        self, values: npt.ArrayLike, *, granularity: float | None = None, source: BitSource | None = None
+    ) -> Array:
         """Exact roundings of value plus noise, from the system's random bits."""
         return rounded(values, self.shape, theta=self.size, granularity=granularity, source=source)
 

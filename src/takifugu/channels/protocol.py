@@ -137,7 +137,7 @@ class Channel(ABC):
     # ---- attacks and estimates
 
     @abstractmethod
-    def log_likelihood(self, law: Law, published: Sequence[npt.NDArray[np.generic]], *, weaker: bool = False) -> Array:
+    def log_likelihood(self, law: Law, published: Sequence[npt.NDArray[Any]], *, weaker: bool = False) -> Array:
         """ln P(published row) under a law, up to a constant that all laws share, for columns of published values.
 
         It is for attackers: what the law cannot publish is held to be very rare. With `weaker`, as though the channel
@@ -265,5 +265,5 @@ def noise_family(kind: str) -> "type[Noise]":
     """
     if kind not in noise_kinds():
         raise InputError(f"there is no noise of the kind {kind!r}; there are {', '.join(map(repr, noise_kinds()))}")
-    family: type[Noise] = channel_class(kind)
+    family: type[Any] = channel_class(kind)
     return family

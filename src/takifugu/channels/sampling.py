@@ -2,7 +2,7 @@
 
 import os
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +83,8 @@ class AliasTables:
         outputs, masses = _longest_first(counts, slots)
         own, threshold, alias = _fill(masses, capacity)
         ids = np.stack([np.take_along_axis(outputs, own, axis=1), np.take_along_axis(outputs, alias, axis=1)], axis=2)
-        self._word: np.dtype[np.unsignedinteger] = next(np.dtype(f"<u{size}") for size in (1, 2, 4, 8) if bits <= 8 * size)
+        size = next(size for size in (1, 2, 4, 8) if bits <= 8 * size)
+        self._word: np.dtype[np.unsignedinteger] = np.dtype(f"<u{size}")
         # A slot that one output fills has that output twice, so its threshold may stop one unit early: the
         # capacity itself may not fit the word.
         self._threshold = np.minimum(threshold, capacity - 1).astype(self._word).reshape(-1)

@@ -30,7 +30,7 @@ class Choices:
     """
 
     values: tuple[Value, ...]
-    other: Value | None = None
+    other: Any = None
     is_read: bool = False
 
     def __post_init__(self) -> None:

@@ -5,9 +5,9 @@ Every complaint is an `InputError` that names the field, what was found and what
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from takifugu.laws import (
     CELL_ROWS,
     Lattice,
     Law,
+    Mixture,
     counted,
     is_certain,
     key,
@@ -29,7 +30,7 @@ from takifugu.problems.answer import Answer, Choices, Spelling
 from takifugu.problems.diagnostics import (
     Diagnostic,
 )
-from takifugu.problems.problem import Belief, Pairs, Problem, beliefs_from
+from takifugu.problems.problem import Belief, Pairs, Problem, Secret, beliefs_from
 
 # An answer, its domain and the spelling of its table as plain values for JSON, and back.
 
@@ -74,7 +75,7 @@ def _spelling_from(value: object) -> Spelling:
     return Spelling(decimal, thousands, na, said, content["tidy"], merge)
 
 
-def answer_from(value: object) -> Answer:
+def answer_from(value: Any) -> Answer:
     """What `answer_to` wrote."""
     spelling = value.get("spelling") if isinstance(value, dict) else None
     if spelling is not None:  # files that say nothing about it have no such field
@@ -139,6 +140,8 @@ def _domain_from(value: object) -> Any:
         )
     )
 
+
+T = TypeVar("T")
 
 _COUNTED = ("counts", "pseudo")
 _DRAWN = ("means", "stds")
@@ -242,7 +245,7 @@ def _belief_from(
     lattice = None if answer is None else answer.lattice
     is_private = answer is not None and answer.private > 0
 
-    def of_secrets(key: str, read: Callable[[object, str], T]) -> dict[form.Scalar, T]:
+    def of_secrets(key: str, read: Callable[[object, str], T]) -> dict[Secret, T]:
         """What is said of each secret under a key, for those of whom something is."""
         listed = zip(secrets, form.exactly(content[key], f"{where}.{key}", len(secrets)), strict=True)
         return {s: read(one, f"{where}.{key}[{k}]") for k, (s, one) in enumerate(listed) if one is not None}
