@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints. Each command is a file in `takifugu.commands`.
+"""The command line: parses, calls, prints. Commands are in `takifugu.commands`, those that belong together in one file.
 
 Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
 """
@@ -19,15 +19,15 @@ _COMMANDS = {
     "publish": ("takifugu.commands.publish", "Publish columns of a table so that they hide a secret."),
     "inspect": ("takifugu.commands.inspect", "Look at a table: what it holds, and what tells the secret."),
     "calibrate": ("takifugu.commands.calibrate", "Find the least noise that hides a secret; write a report."),
-    "sweep": ("takifugu.commands.sweep", "Compare budgets and mechanisms in a table."),
-    "certify": ("takifugu.commands.certify", "Prove a calibration and write a certificate."),
+    "sweep": ("takifugu.commands.calibrate:sweeping", "Compare budgets and mechanisms in a table."),
+    "certify": ("takifugu.commands.calibrate:certifying", "Prove a calibration and write a certificate."),
     "explore": ("takifugu.commands.explore", "Open a page to try secrets and budgets on."),
     "audit": ("takifugu.commands.audit", "Attack a release, as the owner who has the truth."),
     "release": ("takifugu.commands.release", "Publish a column of a Parquet or CSV file with its noise."),
     "ledger": ("takifugu.commands.ledger", "Show what was published about whom, and what is spent."),
-    "depend": ("takifugu.commands.depend", "Say what private releases tell of records in time."),
-    "reproduce": ("takifugu.commands.reproduce", "Redraw the paper's evaluation: figures, headline and claims."),
-    "verify": ("takifugu.commands.certify:verifying", "Prove a certificate again from the file alone."),
+    "depend": ("takifugu.commands.ledger:depending", "Say what private releases tell of records in time."),
+    "reproduce": ("takifugu.commands.demo:reproducing", "Redraw the paper's evaluation: figures, headline and claims."),
+    "verify": ("takifugu.commands.calibrate:verifying", "Prove a certificate again from the file alone."),
 }
 
 

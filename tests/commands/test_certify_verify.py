@@ -193,7 +193,7 @@ def hostile():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's own peak")
 def test_hostile_files_end_in_a_sentence_within_a_gigabyte(tmp_path):
-    with processes("flint", "takifugu.certificates", "takifugu.commands.certify") as start:
+    with processes("flint", "takifugu.certificates", "takifugu.commands.calibrate") as start:
         for name, data, *options in hostile():
             path = tmp_path / "hostile.json"
             path.write_bytes(data)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
-from takifugu.calibration.of_boxes import largest_share
+from takifugu.calibration.of_people import largest_share
 
 CHAIN = tk.MarkovChain([[0.8, 0.2], [0.4, 0.6]])
 ANY = tk.ChainBox([[0, 0], [0, 0]], [[1, 1], [1, 1]], start=([0.5, 0.5], [0.5, 0.5]))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import takifugu as tk
 from takifugu.errors import CalibrationError
 from takifugu.mechanisms import cone_margin
-from takifugu.mechanisms.canonical import in_order, put_back
 from takifugu.mechanisms.cone_margin import Cones, has_cones, spreads
 from takifugu.mechanisms.draws import drawn_laws
+from takifugu.mechanisms.evidence import in_order, put_back
 from takifugu.mechanisms.optimal.finite_problem import promise_of, table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.second_order import Solved

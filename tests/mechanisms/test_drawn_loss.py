@@ -9,7 +9,7 @@ from how_many import some_of
 from random_priors import budget, mixture
 from takifugu import Mixture
 from takifugu.channels.gaussian import GaussianNoise
-from takifugu.mechanisms.pictured import DrawnLosses
+from takifugu.mechanisms.least_noise import DrawnLosses
 from takifugu.mechanisms.worst_case import worst
 from takifugu.problems import RenyiDivergence
 from takifugu.problems.problem import Problem

@@ -95,7 +95,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(source, tmp_path, monkeypatc
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr("takifugu.releases.shuffling.AT_ONCE", ROWS // 4)  # in buckets on the disk
+    monkeypatch.setattr("takifugu.releases.plan.AT_ONCE", ROWS // 4)  # in buckets on the disk
 
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import takifugu as tk
 from takifugu.releases import PublishTransformer
-from takifugu.releases.shuffling import warn_of_order
+from takifugu.releases.plan import warn_of_order
 
 ROWS = 600
 

@@ -20,8 +20,8 @@ import takifugu as tk
 from takifugu.channels.sampling import OsBits
 from takifugu.estimates.estimating import described
 from takifugu.problems.diagnostics import Diagnostic
-from takifugu.releases import shuffling
-from takifugu.releases.shuffling import Shuffle, shuffled
+from takifugu.releases import plan as shuffling
+from takifugu.releases.plan import Shuffle, shuffled
 
 ROWS = 2_000
 HOW = {"column": "v", "secret": "s", "keep": ["id"]}

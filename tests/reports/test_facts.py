@@ -153,7 +153,7 @@ def test_a_certificate_leaves_its_digest():
 
 
 def test_a_curve_ends_where_less_noise_changes_nothing(monkeypatch):
-    from takifugu.mechanisms.pictured import DrawnLosses
+    from takifugu.mechanisms.least_noise import DrawnLosses
 
     looks = []
     look = DrawnLosses.__call__

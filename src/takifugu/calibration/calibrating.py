@@ -345,7 +345,7 @@ def _of_chains(priors: Any, find: Any, asked: Guarantee, *, confidence: float | 
         from takifugu.calibration.of_people import kept_for_people
 
         return kept_for_people(priors, find, asked, level=0.95 if confidence is None else confidence, seed=seed)
-    from takifugu.calibration.of_boxes import kept_for_box
+    from takifugu.calibration.of_people import kept_for_box
 
     if confidence is not None:
         raise InputError("a box of chains holds for all of them, not with some confidence: leave confidence out")

@@ -1,15 +1,29 @@
-"""takifugu calibrate: from a table to the noise, a report and a proof."""
+"""takifugu calibrate, certify, verify and sweep: the least noise, its proof, and budgets side by side."""
 
 import datetime
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from takifugu._work import listening
-from takifugu.commands.certify import tell_replaced
-from takifugu.commands.options import Command, ask, asking, default_of, require_promise, single
+from takifugu.commands.options import (
+    Command,
+    ask,
+    asking,
+    default_of,
+    json_option,
+    names_in,
+    quiet_option,
+    require_promise,
+    single,
+    workers_option,
+)
 from takifugu.commands.output import console, file_of, in_flags, print_json, tell, tell_files
-from takifugu.commands.progress import doing, done
+from takifugu.commands.progress import counting, doing, done
+from takifugu.errors import InputError
+from takifugu.problems import Diagnostic, has_code
 
 if TYPE_CHECKING:
     from takifugu.atomic import Files
@@ -213,3 +227,264 @@ def _papers(files: "Files", proved: Any, certificate: str | None, public: str | 
         files.add(public, file_of(proved.for_everybody.to_dict()))
         told.append((public, "the certificate without priors, to be published"))
     return told
+
+
+# takifugu certify: from a calibration to a certificate.
+
+
+def tell_replaced(*papers: str | None) -> None:
+    """Say, while there is time to stop, which certificate will be written over: its public part may be in other hands.
+
+    Both tell one another by their digests, so that what was handed out fits the old one alone.
+    """
+    for path in papers:
+        if path is not None and Path(path).is_file() and Path(path).stat().st_size:
+            old = "what was handed out of the certificate before will not fit the new one"
+            click.echo(f"{path!r} will be written over: {old}", err=True)
+
+
+def tell_proved(certificate: Any, *, as_json: bool = False) -> None:
+    """What is proved, and what is said of the population: Monte Carlo evidence is looked at, and no proof."""
+    if as_json:
+        made = getattr(certificate, "calibration", None)
+        print_json(
+            {
+                "proved": certificate.claim,
+                "population": getattr(certificate, "population", None),
+                "guarantee": None if made is None else made.total.to_state(),
+                "sha256": getattr(certificate, "sha256", None),
+            }
+        )
+        return
+    click.echo(f"Proved: {in_flags(certificate.claim)}.")
+    if (population := getattr(certificate, "population", None)) is not None:
+        click.echo(f"For the population, looked at again: {population}.")
+
+    made = getattr(certificate, "calibration", None)
+    if made is not None and has_code("order-kept", made.findings):
+        click.echo(f"Not proved: {Diagnostic('order-kept')}.")
+
+
+@click.command("certify", cls=Command)
+@click.argument("calibration", type=click.Path())
+@single("-o", "--output", required=True, type=click.Path(), help="Where to write the certificate (private).")
+@single("--public", type=click.Path(), help="Where to write the redacted certificate, to be published.")
+@workers_option
+@json_option
+@quiet_option
+def certifying(calibration: str, output: str, public: str | None, workers: int, as_json: bool, quiet: bool) -> None:
+    """Prove the CALIBRATION (the JSON of `takifugu calibrate --json`) and write a certificate.
+
+    The certificate holds the priors: it is for an auditor. What --public writes holds none.
+    """
+    from takifugu.atomic import Files
+    from takifugu.calibration import Calibration
+    from takifugu.certificates import certify
+    from takifugu.commands.output import file_of
+
+    files = Files(output, public)
+    tell_replaced(output, public)
+    with counting("proved", quiet=quiet or as_json) as progress:
+        certificate = certify(Calibration.load(calibration), workers=workers, progress=progress)
+    files.add(output, file_of(certificate.to_dict()), private=True)
+    if public is not None:
+        files.add(public, file_of(certificate.for_everybody.to_dict()))
+    files.write()
+    tell_proved(certificate, as_json=as_json)
+
+
+# takifugu verify: a certificate proved again.
+
+
+@click.command("verify", cls=Command)
+@click.argument("certificate", type=click.Path())
+@single(
+    "--public",
+    type=click.Path(),
+    help="What was published, that must be of this one: a redaction, a statement or its page.",
+)
+@single(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="Units of work, about a microsecond each; grows with the file by default.",
+)
+@single(
+    "--effort",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="A factor on the default limit, for the patient.",
+)
+@workers_option
+@json_option
+@quiet_option
+def verifying(
+    certificate: str, public: str | None, limit: int | None, effort: float, workers: int, as_json: bool, quiet: bool
+) -> None:
+    """Prove the CERTIFICATE again from its priors, trusting no figure in it.
+
+    It may be a statement that goes with a published table, where its certificate is public and in it; --public then
+    holds its page of plain words against it.
+
+    The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
+    """
+    from takifugu.certificates import Statement, load_public, require_public, verify
+
+    page = None if public is None or Path(public).suffix != ".txt" else public
+    published = None if public is None or page is not None else load_public(public)
+    if page is not None:
+        Statement.load(certificate).require_page(page)
+    with counting("proved", quiet=quiet or as_json) as progress:
+        proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
+    if published is not None:
+        require_public(proved, published)
+    tell_proved(proved, as_json=as_json)
+
+
+# takifugu sweep: budgets and mechanisms side by side.
+
+
+@click.command("sweep", cls=Command)
+@asking
+@click.option("--alpha", "alphas", multiple=True, help="Rényi orders: 2,3 or repeat the option.")
+@click.option("--epsilon", "epsilons", multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
+@click.option("--odds", "odds", multiple=True, help="For --query row: guarantees by odds, 2,3,5 or repeat the option.")
+@click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, with commas. [default: as calibrate]")
+@single("--confidence", type=float, help="Such as 0.95: guarantee it for the population, not only for the sample.")
+@single("--assurance", type=click.Choice(["band"]), help="Guarantee it for the population, proved: more noise.")
+@single("--csv", "csv_path", type=click.Path(allow_dash=True), help="Write the table as CSV; - for here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON instead; null is infinite.")
+def sweeping(
+    alphas: tuple[str, ...],
+    epsilons: tuple[str, ...],
+    odds: tuple[str, ...],
+    mechanisms: tuple[str, ...],
+    confidence: float | None,
+    assurance: str | None,
+    csv_path: str | None,
+    as_json: bool,
+    **question: Any,
+) -> None:
+    """Calibrate TABLE at every combination of orders, budgets and mechanisms.
+
+    \b
+    What a tenfold budget saves, and what the paper's bound would add:
+      takifugu sweep adult --secret race --pair White Other \\
+          --query raw:education-num --alpha 3 --epsilon 0.1,0.3,1 \\
+          --mechanism exact,gmm-transport
+    What odds cost, here where values go out from a list:
+      takifugu sweep adult --secret race --pair White Other \\
+          --query row:education-num --odds 1.5,2,3
+    For a spreadsheet:
+      takifugu sweep heart --secret slope --query mean:oldpeak \\
+          --alpha 2,3 --epsilon 0.5,1 --csv noise.csv
+
+    Exit status: 0 done, 1 refused, 2 bad input, 130 interrupted.
+    """
+    from takifugu.atomic import write_text
+    from takifugu.calibration import sweep
+    from takifugu.mechanisms import draws_needed
+
+    orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
+    factors = _numbers("--odds", odds)
+    if bool(orders) != bool(budgets) or not (orders or factors):
+        beside = ", --odds, or all three" if default_of(question["query"]) != "shaped" else ""
+        raise InputError(f"give --alpha and --epsilon{beside}: there is nothing to calibrate at")
+    names = names_in(mechanisms) or None
+    if confidence is not None:
+        draws_needed(confidence)  # before the table is read, which may take long
+    doing("Reading the table and fitting its priors")
+    asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
+    doing("Calibrating at every combination")
+    found = sweep(
+        asked.priors,
+        alpha=orders,
+        epsilon=budgets,
+        odds=factors,
+        mechanism=names,
+        pairs=asked.pairs,
+        confidence=confidence,
+        assurance=assurance,
+    )
+    done()
+    if csv_path is not None:
+        text = _csv(found)
+        if csv_path == "-":
+            click.echo(text, nl=False)
+        else:
+            write_text(text, csv_path)
+    if as_json:
+        print_json([_row(row) for row in found.to_dict("records")])
+    elif csv_path is None:
+        _tell(asked.question, found)
+
+
+def _numbers(option: str, texts: tuple[str, ...]) -> list[float]:
+    numbers = []
+    for text in ",".join(texts).split(",") if texts else ():
+        try:
+            numbers.append(float(text))
+        except ValueError:
+            raise InputError(
+                f"{option} must be numbers with commas between them, such as 0.5,1; got {text!r}"
+            ) from None
+    return numbers
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"worst_pair": None if row["worst_pair"] is None else list(row["worst_pair"])}
+
+
+def _csv(found: Any) -> str:
+    """The table with the pair in two columns; floats lose no bit."""
+    flat = found.assign(
+        worst_first=[None if pair is None else pair[0] for pair in found["worst_pair"]],
+        worst_second=[None if pair is None else pair[1] for pair in found["worst_pair"]],
+    ).drop(columns="worst_pair")
+    text: str = flat.to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _tell(question: str, found: Any) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from takifugu.reports import clean
+
+    out = console()
+    out.print(Text(clean(question, 400), style="bold"))
+    out.print()
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    figures = _of_lists if "changed" in found else _of_noise
+    for name in ("mechanism", *figures(None), "worst pair"):
+        table.add_column(name, justify="left" if name in ("mechanism", "worst pair") else "right")
+    for row in found.itertuples():
+        who = "" if row.worst_pair is None else " against ".join(clean(secret, 30) for secret in row.worst_pair)
+        table.add_row(row.mechanism, *figures(row).values(), who)
+    out.print(table)
+    if any(math.isinf(theta) for theta in found["theta"]):
+        out.print("∞: the mechanism has no finite answer there.", style="dim")
+
+
+def _of_noise(row: object) -> dict[str, str]:
+    """The columns of noise, with a row's figures."""
+    from takifugu.reports import number
+
+    names = {"α": "alpha", "ε": "epsilon", "noise θ": "theta", "variance θ²": "variance"}
+    return {title: "" if row is None else number(getattr(row, name)) for title, name in names.items()}
+
+
+def _of_lists(row: Any) -> dict[str, str]:
+    """The same of channels between values of a list; odds are what they are called by."""
+    from takifugu.reports import number, share_of
+
+    if row is None:
+        return dict.fromkeys(("α", "ε", "odds", "changed", "loss"), "")
+    odds = number(math.exp(row.epsilon)) if math.isinf(row.alpha) else "–"
+    return {
+        "α": number(row.alpha),
+        "ε": number(row.epsilon),
+        "odds": odds,
+        "changed": "–" if math.isnan(row.changed) else share_of(row.changed),
+        "loss": number(row.error),
+    }

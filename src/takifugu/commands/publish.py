@@ -11,6 +11,7 @@ import click
 
 from takifugu._work import listening
 from takifugu.atomic import Files
+from takifugu.commands.inspect import arguments_of
 from takifugu.commands.options import (
     Command,
     belief_options,
@@ -29,7 +30,6 @@ from takifugu.commands.options import (
     single,
 )
 from takifugu.commands.output import console, file_of, in_flags, print_json, tell_files, tell_findings
-from takifugu.commands.plan_file import arguments_of
 from takifugu.commands.progress import Steps
 from takifugu.errors import CalibrationError, InputError, LedgerError
 from takifugu.problems import has_code

@@ -10,7 +10,10 @@ from takifugu.dependence.influence import chain_from as chain_from
 from takifugu.dependence.influence import chain_to as chain_to
 from takifugu.dependence.influence import chains_from_file as chains_from_file
 from takifugu.dependence.influence import dependent_from as dependent_from
+from takifugu.dependence.people import instants as instants
 from takifugu.dependence.people import joint_in_floats as joint_in_floats
+from takifugu.dependence.people import require_regular as require_regular
+from takifugu.dependence.people import stretches as stretches
 from takifugu.dependence.quilts import Chains as Chains
 from takifugu.dependence.quilts import MarkovQuilt as MarkovQuilt
 from takifugu.dependence.series import Series as Series
@@ -18,6 +21,3 @@ from takifugu.dependence.series import SeriesCalibration as SeriesCalibration
 from takifugu.dependence.series import SeriesNoise as SeriesNoise
 from takifugu.dependence.spectra import AR as AR
 from takifugu.dependence.spectra import Profiles as Profiles
-from takifugu.dependence.times import instants as instants
-from takifugu.dependence.times import require_regular as require_regular
-from takifugu.dependence.times import stretches as stretches

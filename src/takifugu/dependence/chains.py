@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from takifugu import _validation as check
 from takifugu.errors import InputError
@@ -192,6 +192,24 @@ class MarkovChain:
         from takifugu.dependence.people import fitted
 
         return fitted(table, state=state, time=time, by=by)
+
+
+class BeliefsInTime(Sequence[Belief]):
+    """Beliefs about an answer, one for each time of each chain."""
+
+    _beliefs: list[Belief]
+
+    @overload
+    def __getitem__(self, index: int) -> Belief: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Belief]: ...
+    def __getitem__(self, index: int | slice) -> Belief | Sequence[Belief]:
+        """That of a time, the first being 0; chain by chain."""
+        return self._beliefs[index]
+
+    def __len__(self) -> int:
+        """One for each time of each chain."""
+        return len(self._beliefs)
 
 
 class Counting:

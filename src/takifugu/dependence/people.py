@@ -1,21 +1,22 @@
-"""A chain fitted to several people, and draws of the chains that others like them may have.
+"""People in time: a chain fitted to a table of several, and draws of the chains that others like them may have.
 
 People differ: a chain that is fitted to all of them together is too little for a good part of them. So a person is
 drawn in two ways, anew from how people differ, and as one of those in the table by what is known of that one; whoever
 calibrates holds the guarantee for draws of both kinds. Draws are evidence and no proof (proofs/dependence.md).
 """
 
+import datetime
 import math
 import os
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.dependence.chains import Answer, Counting, MarkovChain
-from takifugu.dependence.times import instants, require_regular, stretches
+from takifugu.dependence.chains import Answer, BeliefsInTime, Counting, MarkovChain
 from takifugu.errors import InputError
 from takifugu.laws import Finite
 from takifugu.problems import Belief
@@ -71,7 +72,7 @@ class FittedChain(MarkovChain):
         return [MarkovChain(one.tolist(), states=self.states) for one in self.drawn(draws, seed)]
 
 
-class PeoplePriors(Sequence[Belief]):
+class PeoplePriors(BeliefsInTime):
     """The beliefs of a fitted chain, one for each time, and those of people drawn from what it was fitted to."""
 
     def __init__(self, chain: FittedChain, length: int, answer: Answer) -> None:
@@ -79,18 +80,6 @@ class PeoplePriors(Sequence[Belief]):
         self.chain, self.length = chain, length
         self._counting = Counting(chain, length, answer)
         self._beliefs = self._counting.beliefs()
-
-    @overload
-    def __getitem__(self, index: int) -> Belief: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Belief]: ...
-    def __getitem__(self, index: int | slice) -> Belief | Sequence[Belief]:
-        """That of a time, the first being 0."""
-        return self._beliefs[index]
-
-    def __len__(self) -> int:
-        """One for each time."""
-        return len(self._beliefs)
 
     @property
     def people(self) -> int:
@@ -233,3 +222,52 @@ def _whole_shares(row: Sequence[float]) -> list[Fraction]:
     """Shares as whole numbers of ten-thousandths, one at least, which keeps the fractions of a chain short."""
     whole = [max(1, round(number / sum(row) * _DIGITS)) for number in row]
     return [Fraction(number, sum(whole)) for number in whole]
+
+
+# Tables of people in time: one row for each person and time, the times one step apart without gaps.
+
+
+_SAME_STEP = 1e-9  # of a step, where times are floats
+
+
+def instants(column: Any) -> npt.NDArray[Any]:
+    """The times of a column of narwhals as numbers."""
+    found = np.asarray(column.to_list()) if not column.dtype.is_numeric() else np.asarray(column.to_numpy())
+    if found.dtype.kind == "O" and len(found) and hasattr(found[0], "isoformat"):
+        found = np.array([_of_utc(one).isoformat() for one in found], dtype="datetime64[us]")
+    if found.dtype.kind == "M":
+        found = found.astype("datetime64[us]").astype(np.int64)
+    if found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+        raise InputError("times must be numbers or dates, one step apart")
+    return found.astype(np.int64) if found.dtype.kind == "u" else found
+
+
+def stretches(people: Sequence[object]) -> npt.NDArray[np.intp]:
+    """Where each person's rows begin, and the end of the last one's."""
+    starts = [k for k, one in enumerate(people) if k == 0 or one != people[k - 1]]
+    return np.array([*starts, len(people)], dtype=np.intp)
+
+
+def require_regular(times: npt.NDArray[np.generic], ends: npt.NDArray[np.intp]) -> None:
+    """Refuse gaps, times that stand twice, and steps that differ."""
+    steps = np.diff(times)
+    inside = np.ones(len(steps), dtype=bool)
+    inside[ends[1:-1] - 1] = False
+    steps = steps[inside]
+    if not len(steps):
+        return
+    if not (steps > 0).all():
+        raise InputError("a time stands twice for one person: there must be one row for each person and time")
+    step = steps.min()
+    if not (np.abs(steps - step) <= _SAME_STEP * step).all():
+        raise InputError(
+            "the times of a person must be one step apart, the same step for everybody, without gaps: take a coarser "
+            "step of time at which everybody has a value, and number what is of no one length, such as months"
+        )
+
+
+def _of_utc(one: Any) -> Any:
+    """A date, or a time without its zone: days that clocks make longer or shorter are not of one length."""
+    if getattr(one, "tzinfo", None) is None:
+        return one
+    return one.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -1,9 +1,13 @@
 from takifugu.divergences.band import BandLoss as BandLoss
 from takifugu.divergences.band import band_upper as band_upper
 from takifugu.divergences.between import hockey_stick as hockey_stick
+from takifugu.divergences.between import known as known
 from takifugu.divergences.between import max_divergence as max_divergence
 from takifugu.divergences.between import privacy_curve as privacy_curve
+from takifugu.divergences.between import register as register
+from takifugu.divergences.between import registered as registered
 from takifugu.divergences.between import renyi_divergence as renyi_divergence
+from takifugu.divergences.between import required as required
 from takifugu.divergences.certified import Claims as Claims
 from takifugu.divergences.certified import Decision as Decision
 from takifugu.divergences.certified import Progress as Progress
@@ -52,10 +56,6 @@ from takifugu.divergences.privacy_profile import PrivacyCurve as PrivacyCurve
 from takifugu.divergences.privacy_profile import decide_hockey_stick as decide_hockey_stick
 from takifugu.divergences.privacy_profile import enclose_hockey_stick as enclose_hockey_stick
 from takifugu.divergences.privacy_profile import hockey_stick_after as hockey_stick_after
-from takifugu.divergences.registry import known as known
-from takifugu.divergences.registry import register as register
-from takifugu.divergences.registry import registered as registered
-from takifugu.divergences.registry import required as required
 from takifugu.divergences.vectors import component_divergences as component_divergences
 from takifugu.divergences.vectors import couple as couple
 from takifugu.divergences.vectors import couple_by as couple_by

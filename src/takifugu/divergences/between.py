@@ -1,13 +1,20 @@
-"""How far two laws are apart, as the user asks for it: the Rényi divergence, the largest odds, the hockey stick."""
+"""How far two laws are apart, as the user asks for it, and which divergences are known after which noise.
+
+The Rényi divergence, the largest odds and the hockey stick of two laws are looked up by what the laws are of; after a
+channel they are looked up in the registry, by its kind.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from takifugu import _validation as check
+from takifugu._validation import Array
+from takifugu.divergences.certified import Decision
 from takifugu.divergences.discrete import order_or_odds
 from takifugu.divergences.mixtures import divergence, point_divergence
+from takifugu.divergences.numerics.balls import Effort
 from takifugu.divergences.privacy_profile import Density, NormalDensity, Points, PrivacyCurve, hockey_stick_after
 from takifugu.errors import InputError
 from takifugu.laws import LAWS, Finite, Law, Mixture, Space, VectorMixture, key
@@ -263,3 +270,67 @@ def _masses(law: Mixture) -> Mapping[Any, float]:
 def _shares(law: Finite) -> Mapping[Any, float]:
     total = math.fsum(law.weights.tolist())
     return {key(value): weight / total for value, weight in zip(law.values, law.weights.tolist(), strict=True)}
+
+
+# Which divergences are known after which noise: one function in floats, and one decision that is proved.
+#
+# A kind of channel and a kind of divergence meet here and nowhere else. A new noise names the functions of the
+# divergences that it knows, a new guarantee those of the noises; what nobody named is refused.
+
+
+# Which divergence and channel a function takes follows from the key it stands under, which no type can say.
+Value = Callable[[Law, Law, Any, Any], float]
+"""Two laws before the channel, the divergence, the channel: how far they are apart after it, in floats."""
+Proof = Callable[[Law, Law, Any, float, Any, Effort | None], Decision]
+"""The same with a budget before the channel and the work that may be spent after it: whether that is enough."""
+
+
+Screen = Callable[[Sequence[Law], Any, Any, float], tuple[Array, Array]]
+"""Laws, the divergence, the channel and a budget: of each law against each other one a value that the divergence
+reaches, and one that it is proved not to exceed; for many pairs at once, and as close as it takes beside the budget."""
+
+
+class Known(NamedTuple):
+    """The functions of one divergence after one kind of channel."""
+
+    value: Value
+    decide: Proof
+    screen: Screen | None = None
+
+
+_KNOWN: dict[tuple[str, type[Divergence]], Known] = {}
+
+
+def register(
+    channel: str, divergence: type[Divergence], value: Value, decide: Proof, screen: Screen | None = None
+) -> None:
+    """Say how a divergence is computed and proved after the channels of a kind.
+
+    Args:
+        channel: the kind of channel, or what channels publish: "gaussian", "values".
+        divergence: the class of the divergence.
+        value: it in floats, never a bound.
+        decide: whether it is a budget at most, proved; its `holds` is None where that is not decided.
+        screen: bounds for many laws at once, which spare the two above most pairs.
+    """
+    _KNOWN[channel, divergence] = Known(value, decide, screen)
+
+
+def known(kinds: Iterable[str], divergence: type[Divergence]) -> Known | None:
+    """The functions that the first of these kinds of channel has for a divergence."""
+    return next((_KNOWN[kind, divergence] for kind in kinds if (kind, divergence) in _KNOWN), None)
+
+
+def required(kinds: Iterable[str], divergence: Divergence, channel: str) -> Known:
+    """The same, or an error that names what is not known."""
+    found = known(kinds, type(divergence))
+    if found is None:
+        raise InputError(
+            f"nothing is known of {divergence.words} after {channel}: nothing can be said, and nothing is proved"
+        )
+    return found
+
+
+def registered() -> dict[tuple[str, type[Divergence]], Known]:
+    """All that was named so far, for tests of what they have in common."""
+    return dict(_KNOWN)

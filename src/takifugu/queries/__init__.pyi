@@ -1,5 +1,3 @@
-from takifugu.queries.data_free import DATA_FREE as DATA_FREE
-from takifugu.queries.data_free import point_masses as point_masses
 from takifugu.queries.fitting import beside as beside
 from takifugu.queries.fitting import fit_priors as fit_priors
 from takifugu.queries.fitting import priors_asked_for as priors_asked_for
@@ -19,9 +17,11 @@ from takifugu.queries.priors import Beliefs as Beliefs
 from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors
 from takifugu.queries.priors import Query as Query
+from takifugu.queries.private_counts import DATA_FREE as DATA_FREE
 from takifugu.queries.private_counts import FEW_FOR_COUNTS as FEW_FOR_COUNTS
 from takifugu.queries.private_counts import Cells as Cells
 from takifugu.queries.private_counts import PrivateCounts as PrivateCounts
+from takifugu.queries.private_counts import point_masses as point_masses
 from takifugu.queries.raw import KINDS as KINDS
 from takifugu.queries.raw import Raw as Raw
 from takifugu.queries.remarks import require_no_codes as require_no_codes

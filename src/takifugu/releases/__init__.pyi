@@ -17,6 +17,7 @@ from takifugu.releases.frames import save_positions as save_positions
 from takifugu.releases.frames import save_table as save_table
 from takifugu.releases.ledger import Ledger as Ledger
 from takifugu.releases.ledger_file import require_place as require_place
+from takifugu.releases.plan import ORDERS as ORDERS
 from takifugu.releases.plan import Plan as Plan
 from takifugu.releases.plan import bits_of as bits_of
 from takifugu.releases.plan import require_kept as require_kept
@@ -35,7 +36,6 @@ from takifugu.releases.releasing import released as released
 from takifugu.releases.secret_rows import OTHERS as OTHERS
 from takifugu.releases.secret_rows import protected_secrets as protected_secrets
 from takifugu.releases.secret_rows import require_inside as require_inside
-from takifugu.releases.shuffling import ORDERS as ORDERS
 from takifugu.releases.spark import made_once as made_once
 from takifugu.releases.spark import refuse_of_spark as refuse_of_spark
 from takifugu.releases.transformer import PublishTransformer as PublishTransformer

@@ -35,11 +35,10 @@ from takifugu.releases.frames import (
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledger_file import is_ledger, require_place
 from takifugu.releases.passed_through import Watch
-from takifugu.releases.plan import Plan
+from takifugu.releases.plan import Plan, Shuffle
 from takifugu.releases.records import Recognition
 from takifugu.releases.releasing import is_of_table, refuse_beside_a_mean, write_one_number
 from takifugu.releases.secret_rows import OTHERS, reading_as_fitted, require_as_fitted
-from takifugu.releases.shuffling import Shuffle
 from takifugu.tables import PARQUET, Coded, Reading, Table, files_behind, lacking, stream
 
 if TYPE_CHECKING:

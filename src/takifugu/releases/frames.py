@@ -16,9 +16,8 @@ from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.passed_through import Watch, harmless
-from takifugu.releases.plan import Plan
+from takifugu.releases.plan import Places, Plan, shuffled
 from takifugu.releases.secret_rows import as_called, as_counted, has_pairs, protected_rows, refuse_fewer
-from takifugu.releases.shuffling import Places, shuffled
 from takifugu.tables import (
     SAME_NAME,
     Coded,

@@ -27,7 +27,7 @@ from takifugu.releases.frames import (
     writer,
 )
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.plan import Plan, Released, bits_of
+from takifugu.releases.plan import Places, Plan, Released, bits_of, warn_of_order
 from takifugu.releases.secret_rows import (
     OTHERS,
     are_texts,
@@ -40,7 +40,6 @@ from takifugu.releases.secret_rows import (
     refuse_fewer,
     refuse_sentinels,
 )
-from takifugu.releases.shuffling import Places, warn_of_order
 from takifugu.tables import Reading, Table, complete_rows, listed, match_secret, plain
 
 if TYPE_CHECKING:
@@ -219,7 +218,7 @@ def release(
             f"takifugu.release_file(source, target, calibration, column=...)"
         )
     if hasattr(calibration, "series"):
-        from takifugu.releases.people_in_time import release_people
+        from takifugu.releases.depending import release_people
 
         if ledger is not None or secret is not None or column is not None or keep:
             raise InputError(

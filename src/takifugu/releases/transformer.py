@@ -17,8 +17,8 @@ from takifugu.errors import InputError
 from takifugu.problems import Guarantee, Odds, Pair, Secret
 from takifugu.queries import Raw, Row, fit_priors
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.plan import warn_of_order
 from takifugu.releases.releasing import release
-from takifugu.releases.shuffling import warn_of_order
 from takifugu.tables import plain
 
 if TYPE_CHECKING:

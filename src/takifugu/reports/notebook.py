@@ -22,7 +22,7 @@ from takifugu.queries import Beliefs, Priors
 from takifugu.reports import pages as vector_page
 from takifugu.reports import words
 from takifugu.reports import words as channel_words
-from takifugu.reports.blocks import items, paragraphs, table
+from takifugu.reports.blocks import items, paragraphs, survival_chart, survival_table, table
 from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, column_facts
 from takifugu.reports.charts import before_after_chart, channel_chart, laws_chart, privacy_chart
 from takifugu.reports.charts import picture as axis_picture
@@ -30,7 +30,6 @@ from takifugu.reports.common import TOO_FEW, is_shown
 from takifugu.reports.facts import VectorFacts, facts_of
 from takifugu.reports.html import audit_charts
 from takifugu.reports.noise_facts import NoiseFacts
-from takifugu.reports.survival import survival_chart, survival_table
 from takifugu.reports.svg import NOTEBOOK, Picture, stacked
 from takifugu.reports.text import clean, number, percent
 

@@ -17,6 +17,7 @@ from takifugu.reports.blocks import (
     proof_card,
     scroll,
     section,
+    survival_table,
     table,
 )
 from takifugu.reports.channel_facts import ChannelFacts
@@ -25,7 +26,6 @@ from takifugu.reports.common import TOO_FEW, Facts, too_few
 from takifugu.reports.facts import VectorFacts
 from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
 from takifugu.reports.summary import publication_of
-from takifugu.reports.survival import survival_table
 from takifugu.reports.text import clean, escape, in_letters, number, percent
 
 # The section on every other pair and belief: a matrix of losses, and the beliefs closest to the limit.

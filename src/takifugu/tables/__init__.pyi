@@ -1,7 +1,3 @@
-from takifugu.tables.coded import Coded as Coded
-from takifugu.tables.coded import Codes as Codes
-from takifugu.tables.coded import is_narrow as is_narrow
-from takifugu.tables.coded import pairs_of as pairs_of
 from takifugu.tables.column_facts import AWKWARD as AWKWARD
 from takifugu.tables.column_facts import MOST_LABELS as MOST_LABELS
 from takifugu.tables.column_facts import USUAL as USUAL
@@ -25,12 +21,16 @@ from takifugu.tables.column_facts import suspected as suspected
 from takifugu.tables.column_facts import treated as treated
 from takifugu.tables.column_facts import words_among_numbers as words_among_numbers
 from takifugu.tables.columns import Binned as Binned
+from takifugu.tables.columns import Coded as Coded
+from takifugu.tables.columns import Codes as Codes
 from takifugu.tables.columns import Secret as Secret
 from takifugu.tables.columns import binned as binned
 from takifugu.tables.columns import cell_in_words as cell_in_words
 from takifugu.tables.columns import cut_named as cut_named
+from takifugu.tables.columns import is_narrow as is_narrow
 from takifugu.tables.columns import listed as listed
 from takifugu.tables.columns import match_secret as match_secret
+from takifugu.tables.columns import pairs_of as pairs_of
 from takifugu.tables.columns import plain as plain
 from takifugu.tables.columns import reads_as_more as reads_as_more
 from takifugu.tables.columns import with_cuts as with_cuts
