@@ -15,8 +15,8 @@ from takifugu.certificates import ChannelCertificate
 from takifugu.errors import BudgetError, InputError
 from takifugu.problems.diagnostics import Diagnostic
 from takifugu.publishing import calibrated
-from takifugu.releases.file_release import ledger_beside
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.ledgers_nearby import ledger_beside
 from takifugu.reports.summary import preserved_within
 from takifugu.tables import open as opening
 from takifugu.tables.reading import Reading

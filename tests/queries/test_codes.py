@@ -126,3 +126,33 @@ def test_no_bundled_column_is_stopped_without_a_reason(name):
     found = tk.inspect(tk.datasets.load(name))
     stopped = {one["column"] for one in found.findings if one.code == "suspected-sentinel" and one["apart"]}
     assert stopped <= {"capital-gain"}
+
+
+FAR = PEOPLE[["s", "ward"]].assign(age=np.append([5000], np.arange(ROWS - 1) % 70 + 20))
+
+
+def test_a_single_far_value_that_is_no_usual_code_stops_a_publication_and_is_not_shown(search):
+    with pytest.raises(InputError, match="'age' has a single value, in 1 row, that lies far from all others") as caught:
+        tk.publish(FAR, secret="s", columns=["age"], odds=3, **HOW)
+    assert "5000" not in str(caught.value)
+    assert "sentinels=['age=VALUE']" in str(caught.value)
+    assert "sentinels=['age=']" in str(caught.value)
+
+
+def test_a_far_value_is_told_before_numbers_are_fitted_and_by_inspect_and_never_dropped():
+    with pytest.warns(tk.DiagnosticWarning, match="lies far from all others"):
+        priors = tk.fit_priors(FAR, secret="s", query=tk.Raw("age"))
+    assert max(law.means.max() for law in priors.values()) > 1_000  # as it is: whoever knows the table decides
+    told = tk.inspect(FAR, secret="s")
+    assert "far-value" in [one.code for one in told.findings]
+    assert not told.sentinels
+    declared = tk.Reading(sentinels=["age=5000"])
+    assert "far-value" not in [one.code for one in tk.inspect(FAR, secret="s", reading=declared).findings]
+    assert "far-value" not in [
+        one.code for one in tk.inspect(FAR, secret="s", reading=tk.Reading(sentinels=["age="])).findings
+    ]
+
+
+def test_a_far_value_that_was_declared_real_is_published(search):
+    with pytest.raises(AssertionError, match="the search has begun"):
+        tk.publish(FAR, secret="s", columns=["age"], odds=3, reading=tk.Reading(sentinels=["age="]), **HOW)

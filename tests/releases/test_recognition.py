@@ -10,8 +10,8 @@ from calibrations import hand_made
 import takifugu as tk
 from takifugu.errors import CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.publishing import People, default_ledger
-from takifugu.releases.file_release import ledger_beside
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.ledgers_nearby import ledger_beside
 from takifugu.tables.table import Table
 
 ASKED = {"secret": "s", "columns": ["x"], "confidence": None, "allow_no_noise": True}
@@ -128,6 +128,20 @@ def test_two_ledgers_in_a_folder_do_not_let_a_table_in_memory_out_twice(folder):
     with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
         tk.publish(together(OLD, JANUARY), **ASKED, ledger="other.ledger")
     tk.publish(FEBRUARY, **ASKED, ledger="other.ledger", new_people=True)
+
+
+def test_a_table_in_memory_is_not_released_through_a_second_ledger_of_a_folder(tmp_path):
+    calibration = hand_made(2.0)
+    how = {"column": "v", "secret": "s"}
+    rows = pd.DataFrame({"nr": range(40), "s": ["a", "b"] * 20, "v": np.arange(40.0)})
+    tk.release(rows, calibration, ledger=Ledger(tmp_path / "one.db", id="nr"), **how)
+    for again in (rows, rows.iloc[::-1], rows.tail(1), rows.rename(columns={"nr": "id"}).assign(nr=rows["nr"])):
+        for ledger in (Ledger(tmp_path / "two.db"), Ledger(tmp_path / "two.db", id="nr")):
+            with pytest.raises(LedgerError, match=r"one\.db knows some of these records"):
+                tk.release(again, calibration, ledger=ledger, **how)
+    assert not (tmp_path / "two.db").exists()
+    others = rows.assign(nr=rows["nr"] + 40)
+    tk.release(others, calibration, ledger=Ledger(tmp_path / "two.db", id="nr"), **how)
 
 
 def test_a_budget_belongs_to_a_batch_of_records(tmp_path):

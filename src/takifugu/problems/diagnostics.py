@@ -462,6 +462,14 @@ _COLUMNS = {
         "{reading:sentinels=}|give {reading:sentinels=[{real!r}]}}|otherwise it is published like any other value}",
         "warning",
     ),
+    # One of a person or a few, which no sentence shows: bins would reach from all others to it.
+    "far-value": Template(
+        "{column!r} has a single value, in {rows:rows}, that lies far from all others and would stretch the bins of "
+        "everybody: correct it; or, if it means a missing value, {to:@page→name it under {reading:sentinels=}|give "
+        "{reading:sentinels=[{sentinel!r}]}}; if it is a real value, {to:@page→write {column}= under "
+        "{reading:sentinels=}|give {reading:sentinels=[{real!r}]}}",
+        "warning",
+    ),
     "suspected-word": Template(
         "{column!r} would hold numbers but for {word!r} ({rows:rows}), and is text: if that means a missing value, "
         "{to:@page→say so under {reading:sentinels=}|give {reading:sentinels=[{sentinel!r}]}}; otherwise it counts "

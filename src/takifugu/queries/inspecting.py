@@ -343,7 +343,7 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
     findings.extend([Diagnostic("row-of-totals", columns=sums)] if sums else [])
     for one in facts:
         # What stands apart has to be declared before anything is published; the rest is for people to judge.
-        dropped = tuple(s for s in one.suspects if s.apart)
+        dropped = tuple(s for s in one.suspects if s.apart and s.may_be_named)
         told = [suspected_code(one.name, suspect) for suspect in one.suspects]
         codes.extend(
             finding["sentinel"] for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped

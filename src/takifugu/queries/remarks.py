@@ -91,6 +91,8 @@ def about_codes(table: Table, column: str, values: Array, counts: Array) -> Iter
 
 def suspected_code(column: str, suspect: Suspect) -> Diagnostic:
     """That a number may stand for a missing value, with how that is declared for its column alone."""
+    if not suspect.may_be_named:
+        return Diagnostic("far-value", column=column, rows=suspect.rows, sentinel=f"{column}=VALUE", real=f"{column}=")
     code = f"{column}={suspect.value:.15g}"
     found = {"value": suspect.value, "rows": suspect.rows, "apart": suspect.apart}
     return Diagnostic("suspected-sentinel", column=column, sentinel=code, real=f"{column}=", **found)

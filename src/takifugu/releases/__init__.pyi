@@ -3,9 +3,6 @@ from takifugu.releases.depending import depend as depend
 from takifugu.releases.drawing import drawing_of as drawing_of
 from takifugu.releases.drift import DRIFTS as DRIFTS
 from takifugu.releases.drift import coin_divergence as coin_divergence
-from takifugu.releases.file_release import Beside as Beside
-from takifugu.releases.file_release import ledger_beside as ledger_beside
-from takifugu.releases.file_release import ledgers_beside as ledgers_beside
 from takifugu.releases.file_release import release_file as release_file
 from takifugu.releases.frames import INSECURE as INSECURE
 from takifugu.releases.frames import POSITION as POSITION
@@ -17,6 +14,9 @@ from takifugu.releases.frames import save_positions as save_positions
 from takifugu.releases.frames import save_table as save_table
 from takifugu.releases.ledger import Ledger as Ledger
 from takifugu.releases.ledger_file import require_place as require_place
+from takifugu.releases.ledgers_nearby import Beside as Beside
+from takifugu.releases.ledgers_nearby import ledger_beside as ledger_beside
+from takifugu.releases.ledgers_nearby import ledgers_beside as ledgers_beside
 from takifugu.releases.plan import ORDERS as ORDERS
 from takifugu.releases.plan import Plan as Plan
 from takifugu.releases.plan import bits_of as bits_of

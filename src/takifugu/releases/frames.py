@@ -3,6 +3,8 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +17,7 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.releases.binding import Columns
 from takifugu.releases.drift import refuse_drift
+from takifugu.releases.ledgers_nearby import Beside
 from takifugu.releases.passed_through import Watch, harmless
 from takifugu.releases.plan import Places, Plan, shuffled
 from takifugu.releases.secret_rows import as_called, as_counted, has_pairs, protected_rows, refuse_fewer
@@ -362,11 +365,22 @@ def release_frame(frame: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Col
     watch.refuse()
     if recognition is not None and len(rows):  # who publishes nothing pays nothing
         recognition.look(rows)
+        if plan.elsewhere is None:
+            plan = replace(plan, elsewhere=partial(_refuse_known_nearby, rows, plan, columns))
         plan.charge(recognition, len(rows))
     places = np.arange(len(rows)) if plan.order == "keep" else shuffled(len(rows), plan.source)
     if plan.order != "keep":
         rows, values = rows[places], values[places]
     return leaving(rows, plan.drawn(values), plan, columns), places
+
+
+def _refuse_known_nearby(rows: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Columns) -> None:
+    """Raise where another ledger in the folder of this one knows some of the rows: a table in memory has no other."""
+    near = [] if plan.ledger is None else [plan.ledger.path]
+    beside = Beside(near, plan.ledger, read=plan.reads(columns), available=rows.columns)
+    for one in beside.recognitions:
+        one.look(rows)
+    beside.refuse()
 
 
 def ready(rows: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Columns) -> Array:

@@ -45,7 +45,7 @@ class Plan:
     ledger: Ledger | None
     order: str
     drift: str = "refuse"
-    elsewhere: Callable[[], None] = lambda: None  # refuses rows that another ledger has come to know
+    elsewhere: Callable[[], None] | None = None  # refuses rows that another ledger has come to know
 
     @classmethod
     def of(
@@ -63,7 +63,7 @@ class Plan:
         accept_weaker_promise: bool = False,
         order: str = "shuffle",
         drift: str = "refuse",
-        elsewhere: Callable[[], None] = lambda: None,
+        elsewhere: Callable[[], None] | None = None,
     ) -> "Plan":
         """Check every option; nothing is drawn or charged."""
         one_of("order", order, ORDERS)
@@ -126,7 +126,8 @@ class Plan:
         Of two processes that publish the same people through two ledgers at the same moment each has written its own
         when it looks for a second time, so that one at least sees the other's. Nothing is drawn before that.
         """
-        self.elsewhere()
+        look = self.elsewhere or (lambda: None)
+        look()
         if self.ledger is not None and rows is not None:
             self.ledger.charge(
                 rows,
@@ -135,7 +136,7 @@ class Plan:
                 count=count,
                 granularity=self.drawing.granularity or 0.0,
             )
-            self.elsewhere()
+            look()
 
     def drawn(self, ready: Array) -> list[Any]:
         """What is published, column by column. Only what was checked and charged may go through here."""

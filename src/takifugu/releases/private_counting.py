@@ -9,9 +9,9 @@ from takifugu.channels import BitSource, OsBits
 from takifugu.errors import InputError, TakifuguError
 from takifugu.problems import Guarantee, Pair, asked_for, channel_guarantee, promise_of_guess
 from takifugu.queries import Cells, PrivateCounts, Row
-from takifugu.releases.file_release import refuse_known_elsewhere
 from takifugu.releases.frames import as_frame
 from takifugu.releases.ledger import Ledger
+from takifugu.releases.ledgers_nearby import refuse_known_elsewhere
 from takifugu.releases.records import Recognition, most_alike, require_id
 from takifugu.tables import Reading, Table, as_read, match_secret, stream
 

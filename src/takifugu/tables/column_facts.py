@@ -47,11 +47,16 @@ class Suspect:
     usual: bool
     apart: bool
 
+    @property
+    def may_be_named(self) -> bool:
+        """Whether it is a usual code, or of several rows: any other is somebody's value, and nobody's business."""
+        return self.usual or self.rows >= _REPEATED
+
 
 def suspects(values: Array, counts: Array) -> tuple[Suspect, ...]:
     """The suspects among the distinct values of a column, in order, each with its rows.
 
-    A value that is no usual code is named only if several rows share it.
+    A value that is no usual code, and that few rows have, is one of them only where it is the single one out there.
 
     >>> suspects(np.array([1.0, 2, 3, 4, 5, 6, 999]), np.array([9.0, 9, 9, 9, 9, 9, 1]))
     (Suspect(value=999.0, rows=1, usual=True, apart=True),)
@@ -122,7 +127,7 @@ def _at_the_top(values: Array, counts: Array, *, sign: int) -> list[Suspect]:
         middle = rest[np.searchsorted(np.cumsum(heavy), 0.5 * heavy.sum())]
         reach = max(float(rest[-1] - middle), 0.25 * float(rest[-1] - rest[0]))
         alone = sign < 0 and float(rest[-1]) <= 0 < float(values[-size])  # the only numbers below zero
-        apart = gap > reach if usual else size == 1 and gap > _APART * reach and tallies[0] >= _REPEATED
+        apart = gap > reach if usual else size == 1 and gap > _APART * reach
         if apart or (usual and alone):
             return _apart(top, tallies, usual=usual)
         if size == 1 and usual and tallies[0] >= _REPEATED and tallies[0] > _SPIKE * heavy[-1]:

@@ -203,7 +203,7 @@ def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None)
         "lists": _last(_last(lists, awkward), identifiers),
         "identifiers": identifiers,
         "findings": [on_page(one) for one in (*table.findings, *suspected)],
-        "suspects": [quoted(one["sentinel"]) for one in suspected],
+        "suspects": [quoted(one["sentinel"]) for one in suspected if one.code != "far-value"],
     }
 
 
