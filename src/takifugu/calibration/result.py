@@ -165,7 +165,7 @@ _ESSENTIAL = (
 _FIGURES = ("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pairs", "losses")
 
 
-def whole(calibration: "Calibration") -> dict[str, Any]:
+def whole(calibration: "Calibration") -> dict[str, object]:
     """Everything, with figures for readers: not read back, except to see that nobody changed a part of them."""
     losses, pairs = calibration.losses, calibration.pairs
     listed = losses if len(losses) <= _LISTED_LOSSES else [calibration.worst_pair]
@@ -243,7 +243,7 @@ def _require_own_losses(value: object, found: "Calibration") -> None:
             raise InputError(f"losses[{number}] is not that of the calibration it stands in: the file was changed")
 
 
-def parts(data: Any) -> dict[str, Any]:
+def parts(data: object) -> dict[str, Any]:
     """The fields of the calibration that `essentials` wrote, validated again."""
     from takifugu.mechanisms import optimality_from, require_rows_behind
     from takifugu.problems import nouns as documents
@@ -577,14 +577,14 @@ class Calibration(Plotted):
             self.problem, noise, self.guarantee, mechanism=self.mechanism, options=dict(self.options)
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
 
         Losses are listed up to 10,000 directed pairs; beyond that only the worst is.
         """
         return whole(self)
 
-    def essentials(self) -> dict[str, Any]:
+    def essentials(self) -> dict[str, object]:
         """What everything else follows from: nothing computed anew, so the same on every machine, to the last bit."""
         return essentials(self)
 

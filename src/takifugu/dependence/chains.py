@@ -20,6 +20,8 @@ from takifugu.laws import Finite
 from takifugu.problems import Belief
 
 if TYPE_CHECKING:
+    from flint import fmpz_poly
+
     from takifugu.dependence.people import FittedChain
 
 _FURTHEST = 10_000  # times; a path of years by the hour
@@ -246,7 +248,7 @@ class Counting:
             found.append(self._belief(t, laws))
         return found
 
-    def _forward(self) -> list[list[Any]]:
+    def _forward(self) -> "list[list[fmpz_poly]]":
         """For each time and state, the paths that end there; every number times a common denominator."""
         from flint import fmpz_poly
 
@@ -261,7 +263,7 @@ class Counting:
             found.append(now)
         return found
 
-    def _backward(self) -> list[list[Any]]:
+    def _backward(self) -> "list[list[fmpz_poly]]":
         """For each number of times that are left and each state, the paths that follow it."""
         from flint import fmpz_poly
 
@@ -279,7 +281,7 @@ class Counting:
     def _rows(self) -> list[list[int]]:
         return _whole(self.chain.transition)
 
-    def _belief(self, t: int, paths: list[Any]) -> Belief:
+    def _belief(self, t: int, paths: "list[fmpz_poly]") -> Belief:
         totals = [sum(map(int, one.coeffs())) for one in paths]
         likeliest, of = totals.index(max(totals)), sum(totals)
         states = self.chain.states
@@ -287,7 +289,7 @@ class Counting:
         shares = {state: totals[k] / of for k, state in enumerate(states)}
         return Belief(laws, label=f"the time is {t + 1} of {self.length}", shares=shares)
 
-    def _law(self, paths: Any) -> Finite:
+    def _law(self, paths: "fmpz_poly") -> Finite:
         """The law of the answer, each probability rounded once: so are quotients of whole numbers."""
         weights = [int(weight) for weight in paths.coeffs()]
         whole = sum(weights)
@@ -357,7 +359,7 @@ def _whole(rows: Sequence[Sequence[Fraction]]) -> list[list[int]]:
     return [[int(number * common) for number in row] for row in rows]
 
 
-def _shifted(polynomial: Any, power: int) -> Any:
+def _shifted(polynomial: "fmpz_poly", power: int) -> "fmpz_poly":
     from flint import fmpz_poly
 
     return polynomial * fmpz_poly([0] * power + [1]) if power else polynomial

@@ -351,5 +351,5 @@ def _lattice(problem: Problem) -> Lattice:
     return lattice
 
 
-def _counts(problem: Problem) -> list[dict[Any, Array]]:
+def _counts(problem: Problem) -> list[dict[Secret, Array]]:
     return [{secret: counted.counts for secret, counted in belief.items()} for belief in posterior(problem)]

@@ -2,22 +2,28 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array, integer
 from takifugu._work import one_thread
 from takifugu.errors import InputError, MissingExtraError
-from takifugu.laws import Mixture, VectorMixture
+from takifugu.laws import Law, Mixture, VectorMixture
 from takifugu.problems import MEAN_OF, Answer, Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.queries.remarks import about_rows, check_roles
-from takifugu.tables import Sample, Table, centre_and_spread, prepare
+from takifugu.tables import Sample, Secret, Table, centre_and_spread, prepare
+
+if TYPE_CHECKING:
+    import jax
+    from numpyro.infer.svi import SVIState
+    from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 
 class Prediction(NamedTuple):
@@ -85,7 +91,7 @@ class Model:
         if self.features is not None and (isinstance(self.features, str) or not list(self.features)):
             raise InputError(f"features must be a list of columns, such as ['age']; got {self.features!r}")
 
-    def priors(self, table: Table, secret: str, secrets: Iterable[Any] | None) -> Priors:
+    def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
         """One predictive normal per secret."""
         check_roles(secret, self.target)
         self.require()
@@ -100,8 +106,8 @@ class Model:
             seed=self.seed,
         )
         findings = about_rows(secret, training.columns, training.seen) + training.findings
-        found: dict[Any, Any] = {}
-        drawn: dict[Any, tuple[Array, Array]] = {}
+        found: dict[Secret, Law] = {}
+        drawn: dict[Secret, tuple[Array, Array]] = {}
         for name, sample in training.samples.items():
             centre, spread = map(float, centre_and_spread(sample.answers))
             if sample.answers.min() == sample.answers.max():
@@ -299,7 +305,7 @@ class GP(Model):
 
         return predictive_draws(process, sample, draws=self.draws, seed=self.seed)
 
-    def _said(self, process: Any, at: Array, **wanted: bool) -> tuple[Array, Array]:
+    def _said(self, process: "GaussianProcessRegressor", at: Array, **wanted: bool) -> tuple[Array, Array]:
         """The prediction at the rows of `at`."""
         with one_thread():
             mean, spread = process.predict(at, **wanted)
@@ -332,7 +338,7 @@ class GP(Model):
         return process, min(climbs)[1]
 
 
-def _noise(process: Any) -> float:
+def _noise(process: "GaussianProcessRegressor") -> float:
     """The variance of the white part of the kernel, which stands last."""
     return float(np.exp(process.kernel_.theta[-1]))
 
@@ -364,7 +370,9 @@ _STEP = 1e-3  # of a logarithm, for differences of the gradient
 _BETWEEN = 5  # steps of the chain from one draw to the next, so that neighbours have little in common
 
 
-def predictive_draws(process: Any, sample: Sample, *, draws: int, seed: int) -> tuple[Array, Array]:
+def predictive_draws(
+    process: "GaussianProcessRegressor", sample: Sample, *, draws: int, seed: int
+) -> tuple[Array, Array]:
     """Means and standard deviations of a new observation at `sample.at`, one pair per drawn kernel and function.
 
     Given kernel and function f, a new observation is N(f(at), noise²): who knows the population knows these, and the
@@ -395,7 +403,7 @@ def _drawn_normal(mean: Array, covariance: Array, rng: np.random.Generator) -> A
     return found
 
 
-def _parameters(kernel: Any, likelihood: Likelihood, draws: int, rng: np.random.Generator) -> Array:
+def _parameters(kernel: "kernels.Kernel", likelihood: Likelihood, draws: int, rng: np.random.Generator) -> Array:
     """Logarithms of the kernel's parameters, drawn from their posterior; before it, each was anywhere in its bounds."""
     best, bounds = kernel.theta, kernel.bounds
     lower = _laplace(likelihood, best, bounds)
@@ -530,8 +538,14 @@ class BNN(Model):
         return {name: np.asarray(value, np.float64) for name, value in drawn.items()}, np.concatenate(losses)
 
 
+Floats = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    Trained = tuple[SVIState, jax.Array]  # where training stands, and the losses so far
+    Training = tuple[Callable[..., SVIState], Callable[..., Trained], Callable[..., dict[str, jax.Array]]]
+
+
 @lru_cache(maxsize=8)
-def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
+def _compiled(shape: tuple[int, ...], hidden: int) -> "Training":
     """How to start, to run for some steps, and to draw from the posterior, for inputs of one shape.
 
     Each is compiled as a whole, once a shape: operation by operation there would be hundreds of little programs,
@@ -546,7 +560,7 @@ def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
     guide = AutoNormal(_network, init_scale=_FIRST_WIDTH)
     inference = SVI(_network, guide, Adam(_LEARNING_RATE), TraceMeanField_ELBO())
 
-    def start(key: object, *rows: object) -> Any:
+    def start(key: jax.Array, *rows: jax.Array) -> "SVIState":
         state = inference.init(key, *rows, hidden)
         # Draws are made in this order. NumPyro's own is the alphabet's or the model's, as it was compiled or not, and
         # the same seed must go on giving the same networks.
@@ -554,20 +568,22 @@ def _compiled(shape: tuple[int, ...], hidden: int) -> tuple[Any, Any, Any]:
         guide._init_locs = {name: locations[name] for name in guide.prototype_trace if name in locations}
         return state
 
-    def run(length: int, state: object, *rows: Any) -> Any:
-        def step(k: object, so_far: Any) -> Any:
+    def run(length: int, state: "SVIState", *rows: jax.Array) -> "Trained":
+        def step(k: jax.Array, so_far: "Trained") -> "Trained":
             state, loss = inference.update(so_far[0], *rows, hidden)
             return state, so_far[1].at[k].set(loss)
 
-        return jax.lax.fori_loop(0, length, step, (state, jnp.zeros(_CHUNK)))
+        done: Trained = jax.lax.fori_loop(0, length, step, (state, jnp.zeros(_CHUNK)))
+        return done
 
-    def drawn_from(key: object, state: object) -> Any:
-        return guide.sample_posterior(key, inference.get_params(state), sample_shape=(_DRAWS,))
+    def drawn_from(key: jax.Array, state: "SVIState") -> dict[str, jax.Array]:
+        drawn: dict[str, jax.Array] = guide.sample_posterior(key, inference.get_params(state), sample_shape=(_DRAWS,))
+        return drawn
 
     return jax.jit(start), jax.jit(run), jax.jit(drawn_from)
 
 
-def _padded(sample: Sample) -> tuple[Any, Any, Any]:
+def _padded(sample: Sample) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Inputs and answers up to the next power of two, and which rows are real: few sizes, few compilations."""
     count, size = sample.inputs.shape
     room = max(_LEAST_ROOM, 1 << (count - 1).bit_length())
@@ -576,7 +592,7 @@ def _padded(sample: Sample) -> tuple[Any, Any, Any]:
     return inputs, answers, np.arange(room) < count
 
 
-def _network(inputs: Any, answers: Any, real: Any, hidden: int) -> None:
+def _network(inputs: "jax.Array", answers: "jax.Array", real: "jax.Array", hidden: int) -> None:
     """The model: weights shrink with the width of a layer, so that its output stays of order one.
 
     Independent normals tend to switch a whole hidden layer off where rows are few; the linear part keeps what

@@ -10,11 +10,11 @@ import signal
 import socket
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from anyio.to_thread import run_sync
@@ -114,7 +114,7 @@ def _routes(answers: "Answers") -> "Starlette":
         "public": (answers.public_certificate, "application/json"),
         "calibration": (answers.calibration, "application/json"),
     }
-    posts: dict[str, Callable[..., Any]] = {
+    posts: dict[str, Handler] = {
         UPLOAD_PATH: taking(answers),
         "/api/table": asking(lambda names: answers.table(*names), named("table")),
         "/api/reading": asking(lambda asked: answers.read_again(*asked), read_reading),
@@ -243,12 +243,14 @@ def _listen(port: int) -> socket.socket:
 
 # How a request becomes an answer: JSON in, JSON or a file out, and nothing told that is in a table.
 
-Handler = Callable[..., Any]
+Handler = Callable[[Request], Awaitable[Response]]
+Asked = TypeVar("Asked")
+Answered = TypeVar("Answered")
 
 _log = logging.getLogger("takifugu.web")
 
 
-def asking(act: Callable[[Any], Any], read: Callable[[Any], Any]) -> Handler:
+def asking(act: Callable[[Asked], object], read: Callable[[object], Asked]) -> Handler:
     """Answers a question with JSON."""
 
     async def answered(request: Request) -> Response:
@@ -266,7 +268,7 @@ def asking(act: Callable[[Any], Any], read: Callable[[Any], Any]) -> Handler:
     return answered
 
 
-def saving(make: Callable[[Any], str | bytes], read: Callable[[Any], Any], media: str) -> Handler:
+def saving(make: Callable[[Asked], str | bytes], read: Callable[[object], Asked], media: str) -> Handler:
     """Answers with a file to be kept, never with a page of this origin."""
 
     async def saved(request: Request) -> Response:
@@ -320,7 +322,7 @@ async def wrong_method(request: Request, error: Exception) -> Response:
     return in_json({"error": "This address does not understand that method."}, 405)
 
 
-async def no_details(request: Request, proceed: Callable[..., Any]) -> Any:
+async def no_details(request: Request, proceed: Handler) -> Response:
     """A failure of ours is told as such: its details may hold what is in the table."""
     try:
         return await proceed(request)
@@ -332,7 +334,7 @@ async def no_details(request: Request, proceed: Callable[..., Any]) -> Any:
         return in_json({"error": "Something went wrong inside the explorer: please report it."}, 500)
 
 
-def named(*names: str) -> Callable[[Any], tuple[str, ...]]:
+def named(*names: str) -> Callable[[object], tuple[str, ...]]:
     """Reads a question that is made of short texts alone."""
 
     def read(data: object) -> tuple[str, ...]:
@@ -348,9 +350,10 @@ def in_json(data: object, status: int = 200) -> Response:
     return Response(json.dumps(data, allow_nan=False), status_code=status, media_type="application/json")
 
 
-async def _apart(act: Callable[[object], object], asked: object) -> Any:
+async def _apart(act: Callable[[Asked], Answered], asked: Asked) -> Answered:
     """Do the work in a thread, which Ctrl-C does not wait for: what it computes is not worth keeping."""
-    return await run_sync(act, asked, abandon_on_cancel=True)
+    done: Answered = await run_sync(act, asked, abandon_on_cancel=True)
+    return done
 
 
 async def _body(request: Request) -> object:
