@@ -22,7 +22,9 @@ from takifugu.laws import Finite
 from takifugu.problems import Belief
 
 if TYPE_CHECKING:
+    import narwhals as nw
     import numpy.typing as npt
+    from narwhals.typing import IntoSeries
 
 FEWEST = 10
 _MOST_STATES = 50
@@ -230,7 +232,7 @@ def _whole_shares(row: Sequence[float]) -> list[Fraction]:
 _SAME_STEP = 1e-9  # of a step, where times are floats
 
 
-def instants(column: Any) -> npt.NDArray[Any]:
+def instants(column: "nw.Series[IntoSeries]") -> npt.NDArray[np.number]:
     """The times of a column of narwhals as numbers."""
     found = np.asarray(column.to_list()) if not column.dtype.is_numeric() else np.asarray(column.to_numpy())
     if found.dtype.kind == "O" and len(found) and hasattr(found[0], "isoformat"):
@@ -266,8 +268,8 @@ def require_regular(times: npt.NDArray[np.generic], ends: npt.NDArray[np.intp]) 
         )
 
 
-def _of_utc(one: Any) -> Any:
+def _of_utc(one: datetime.date) -> datetime.date:
     """A date, or a time without its zone: days that clocks make longer or shorter are not of one length."""
-    if getattr(one, "tzinfo", None) is None:
+    if not isinstance(one, datetime.datetime) or one.tzinfo is None:
         return one
     return one.astimezone(datetime.UTC).replace(tzinfo=None)
