@@ -16,13 +16,15 @@ from takifugu._validation import no_cells, no_text, one_of
 from takifugu.calibration import Calibration, calibrate
 from takifugu.certificates import Certificate, ChannelCertificate, Statement, certify
 from takifugu.channels import BitSource
-from takifugu.errors import CalibrationError, InputError, LedgerError, MechanismError
+from takifugu.errors import CalibrationError, InputError, LedgerError, MechanismError, PublishedOnceError
 from takifugu.estimates import Comparison, Estimates, compared_tables, described
+from takifugu.messages import Message
 from takifugu.problems import Diagnostic, Pair, asked_for, warn, warn_ahead
 from takifugu.queries import (
     PrivateCounts,
     Row,
     about,
+    named_pairs,
     priors_asked_for,
     refuse_notes,
     require_no_codes,
@@ -55,17 +57,7 @@ from takifugu.releases import (
     require_place,
 )
 from takifugu.reports import Publication, told
-from takifugu.tables import (
-    Reading,
-    Table,
-    as_read,
-    complete_rows,
-    files_behind,
-    listed,
-    match_secret,
-    stream,
-    with_secrets,
-)
+from takifugu.tables import Reading, Table, as_read, complete_rows, files_behind, how_many, stream, with_secrets
 
 if TYPE_CHECKING:
     from takifugu.audits import Audit
@@ -206,19 +198,6 @@ def calibrated(
         wishes=options,
     )
     return _told(made, table, keep, reading, own=own, people=people)
-
-
-def named_pairs(pairs: Iterable[Pair], priors: Any) -> list[Pair]:
-    """The pairs of secrets that texts or numbers stand for."""
-    return [(_named(a, priors), _named(b, priors)) for a, b in pairs]
-
-
-def _named(given: object, priors: Any) -> Any:
-    known = priors if isinstance(priors, Mapping) else priors[0]
-    found = match_secret(given, known)
-    if found is None:
-        raise InputError(f"{given!r} in pairs is not one of the secrets: {listed(known)}")
-    return found
 
 
 Sought = TypeVar("Sought")
@@ -553,11 +532,30 @@ def to_publish(
     if ledger is not None and people.only_new:
         new = ledger.new_rows(own)
         table = _rows(table, reading, new)
+        _require_complete(table, read, reading)
         findings = _of_people(own, own.hashes(own.own)[new], people)
         return table, findings
     if ledger is not None:
         ledger.refuse_known(own)
     return table, _of_people(own, own.hashes(own.own), people)
+
+
+def _require_complete(table: Any, needed: Sequence[str], reading: Reading | None) -> None:
+    """Refuse rows none of which can be published: those that lack a value are new again every time."""
+    import narwhals as nw
+
+    opened = Table(table, reading)
+    there = nw.all_horizontal(*(~opened.secret(name).is_null() for name in needed), ignore_nulls=True)
+    found = opened.collect(opened.frame.select(nw.len().alias("rows"), how_many(there).alias("complete")))
+    (rows,), (complete,) = found["rows"], found["complete"]
+    if not int(complete or 0):
+        raise PublishedOnceError(
+            Message(
+                "nothing new is there to publish: of the {rows:rows} that were not published before none has a value "
+                "in every column that is named. Nothing was released",
+                rows=int(rows),
+            )
+        )
 
 
 def _refuse_elsewhere(table: Any, ledger: Ledger | None, read: Sequence[str], reading: Reading | None) -> None:

@@ -1,6 +1,7 @@
 """A plan: begun by inspect, edited, taken by publish; and what is wrong with one in a sentence."""
 
 import json
+import tomllib
 
 import pandas as pd
 import pytest
@@ -28,7 +29,12 @@ def test_nothing_goes_out_that_nobody_took_in(planned):
     assert plan.stat().st_mode & 0o077 == 0
     result = run("publish", path, path.with_name("p.csv"), "--plan", plan, "--quiet")
     assert result.exit_code == 2
-    assert "--columns" in result.stderr
+    assert "names no column to publish yet" in result.stderr
+    assert "under columns = [" in result.stderr
+    plan.write_text('secret = ""\n', encoding="utf-8")
+    assert 'secret = "diagnosis"' in run("publish", path, path.with_name("p.csv"), "--plan", plan).stderr
+    plan.unlink()
+    assert run("inspect", path, "--secret", "diagnosis", "--plan", plan).exit_code == 0
     again = run("inspect", path, "--secret", "diagnosis", "--plan", plan)
     assert again.exit_code == 2
     assert "is not written over" in again.stderr
@@ -86,3 +92,57 @@ def test_lists_and_merging_in_a_plan_reach_the_table(tmp_path):
     assert result.exit_code == 0, result.output
     assert set(pd.read_csv(tmp_path / "p.csv")["x"].str.casefold()) <= {"u or w", "v"}
     assert json.loads(result.stdout[result.stdout.index("{") :])["rows"] == 200
+
+
+MESSY = """Patient;Diagnosis;Stay days;Ward
+"""
+
+
+@pytest.fixture
+def messy(tmp_path):
+    kinds, wards = ("None", "HIV", "hiv ", "Diabetes"), ("East", "EAST", "West")
+    rows = [f"P{k:04d};{kinds[k % 4]};{2 + k % 5 + (k % 4 == 1)},5;{wards[k % 3]}" for k in range(400)]
+    rows += [f"Q{k};Sickle cell;3,5;East" for k in range(8)] + ["Q8;Diabetes;999;West"] * 5
+    path = tmp_path / "export.csv"
+    path.write_text(MESSY + "\n".join(rows) + "\n", encoding="latin-1")
+    return path
+
+
+def test_a_plan_remembers_how_the_table_was_read(messy, tmp_path):
+    plan = tmp_path / "plan.toml"
+    read = ["--tidy", "--na", "?", "--sep", ";", "--merge", "Rare=HIV,Sickle cell", "--sentinel", "Stay days=998"]
+    assert run("inspect", messy, "--secret", "Diagnosis", "--plan", plan, *read).exit_code == 0
+    found = tomllib.loads(plan.read_text(encoding="utf-8"))
+    assert found["tidy"] is True
+    assert found["merge"] == {"rare": ["hiv", "sickle cell"]}
+    assert found["na"] == ["?"]
+    assert found["sep"] == ";"
+    assert found["sentinel"] == ["Stay days=998", "Stay days=999"]
+    text = plan.read_text(encoding="utf-8").replace('  # "Ward"', '  "Ward"').replace('# "Ward" =', '"Ward" =')
+    plan.write_text(text, encoding="utf-8")
+    done = run("publish", messy, tmp_path / "p.csv", "--plan", plan, "--dry-run", "--confidence", "0")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_plan_names_what_looks_alike_what_reads_as_missing_and_what_is_rare(messy, tmp_path):
+    plan = tmp_path / "plan.toml"
+    told = run("inspect", messy, "--secret", "Diagnosis", "--plan", plan)
+    assert "is empty in most rows" not in told.stdout  # a word stands there, which has a remark of its own
+    text = plan.read_text(encoding="utf-8")
+    assert 'tidy = false  # labels of "Diagnosis", "Ward" differ in that alone' in text
+    assert '# Read as missing: "None" in "Diagnosis".' in text
+    assert '# na = ["None"]' in text
+    assert "# rare = [" in text
+
+
+def test_lists_in_a_plan_may_be_spelled_as_before_tidying(messy, tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'secret = "Diagnosis"\ncolumns = ["Ward"]\ntidy = true\nna = ""\nconfidence = 0\n'
+        'leave-out = ["SICKLE cell"]\n[domain]\nWard = ["East", "EAST", "West"]\n',
+        encoding="utf-8",
+    )
+    done = run("publish", messy, tmp_path / "p.csv", "--plan", plan, "--json", "--allow-no-noise")
+    assert done.exit_code == 0, done.output
+    assert set(pd.read_csv(tmp_path / "p.csv")["Ward"]) <= {"east", "west"}
+    assert json.loads(done.stdout)["rows"] == 405  # "None" is a diagnosis here, and none of eight leaves

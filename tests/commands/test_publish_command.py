@@ -343,5 +343,52 @@ def test_warnings_known_before_the_search_are_told_before_it(table):
     frame = pd.read_csv(table)
     frame.assign(day=[f"2026-01-{1 + k % 9:02}" for k in range(len(frame))]).to_csv(table, index=False)
     told = run(table, "--columns", "day", "--dry-run").stdout
-    assert told.index("'day' holds dates") < told.index("Finding the channel") < told.rindex("'day' holds dates")
+    assert told.index("'day' holds dates") < told.index("Finding the channel")
+    assert told.count("'day' holds dates") == 1
     assert run(table, "--columns", "day", "--dry-run", "--quiet").stdout.count("'day' holds dates") == 1
+
+
+def test_nothing_new_is_said_so_where_what_is_left_lacks_a_value(table):
+    frame = pd.read_csv(table).astype({"stay": "Int64"}).reset_index(names="patient")
+    frame.loc[:2, "stay"] = None
+    frame.to_csv(table, index=False)
+    asked = ("--columns", "stay", "--id", "patient")
+    assert run(table, *asked).exit_code == 0
+    given = [table, table.with_name("next.csv"), "--secret", "diagnosis", *asked, "--only-new"]
+    again = CliRunner().invoke(main, ["publish", *map(str, given)])
+    assert again.exit_code == 1
+    assert "nothing new is there to publish: of the 3 rows that were not published before none" in again.stderr
+
+
+def test_cells_on_their_way_to_a_list_are_counted(table):
+    lists = table.with_name("lists.json")
+    lists.write_text(json.dumps({"stay": [2, 4, 6], "ward": ["A", "rest"]}))
+    done = run(table, "--columns", "stay,ward", "--domain", lists, "--other", "rest", "--dry-run")
+    assert done.exit_code == 0, done.output
+    frame = pd.read_csv(table)
+    off, rest = int((frame["stay"] % 2 == 1).sum()), int((frame["ward"] == "B").sum())
+    told = " ".join(done.stdout.split())
+    assert f"besides {100 * off / 240:.1f} % rounded to its list".replace(".0 %", " %") in told
+    assert f"besides {100 * rest / 240:.1f} % put into rest".replace(".0 %", " %") in told
+    assert f"{off} of 240 rows have a value of 'stay' that is not on its list: each goes to the nearest one" in told
+    assert f"{rest} of 240 rows have a value of 'ward' that is not on its list: it becomes 'rest'" in told
+
+
+def test_a_private_fit_says_what_it_needs_before_anything_is_read(table):
+    missing = ["publish", "nowhere.csv", "p.csv", "--secret", "diagnosis", "--columns", "stay", "--private-fit", "0.2"]
+    told = CliRunner().invoke(main, missing)
+    assert told.exit_code == 2
+    assert "there is none for 'diagnosis', 'stay': give --domain a file such as {" in told.stderr
+    told = run(table, "--columns", "stay", "--private-fit", "0.2", "--leave-out", "flu")
+    assert told.exit_code == 2
+    assert "--leave-out does not go with --private-fit" in told.stderr
+    assert "--merge" in told.stderr
+
+
+def test_a_private_fit_says_that_the_distribution_is_not_preserved(table):
+    lists = table.with_name("lists.json")
+    lists.write_text(json.dumps({"ward": ["A", "B"], "diagnosis": ["none", "flu"]}))
+    done = run(table, "--columns", "ward", "--domain", lists, "--private-fit", "0.5", "--odds", "4")
+    assert done.exit_code == 0, done.output
+    report = html.unescape(table.with_name("published-report.html").read_text(encoding="utf-8"))
+    assert "The distribution of the published columns is not preserved" in report

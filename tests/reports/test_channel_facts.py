@@ -295,9 +295,9 @@ def test_why_little_is_left_of_a_column_that_is_the_secret():
 
     same = {"a": tk.Finite([0, 1], [99, 1]), "b": tk.Finite([0, 1], [1, 99])}
     publication = told(tk.calibrate(same, odds=1.2))
-    assert "(little of use is left)" in publication.sentences[2]
+    assert "(single cells say little)" in publication.sentences[2]
     sentences = publication.details
-    assert any("True rows nearly give the secret away" in one for one in sentences)
+    assert any("say little. True rows nearly give the secret away" in one for one in sentences)
 
 
 def test_what_is_for_these_rows_alone_says_so_beside_a_promise_for_the_population():
@@ -357,3 +357,23 @@ def test_nothing_is_said_of_channels_that_promise_it_already():
     ):
         assert words.all_other_rows(facts_of(made)) is None
         assert not {one.label for one in facts_of(made).costs} & set(STRONGER)
+
+
+def test_no_line_of_a_summary_refutes_another():
+    from takifugu.reports.summary import told
+
+    apart = {"a": tk.Finite([0, 1, 2], [98, 1, 1]), "b": tk.Finite([0, 1, 2], [1, 98, 1])}
+    publication = told(tk.calibrate(apart, odds=1.2, keep="marginal"))
+    told_of = "\n".join((*publication.sentences, *publication.details))
+    assert "all 2 averages" in told_of
+    assert "ittle of use" not in told_of
+    assert "Preserved:" in told_of
+    assert "preserve='marginal'" not in told_of  # it is
+
+
+def test_a_bound_that_says_less_than_the_priors_says_so():
+    alike = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(0.3, 1)}
+    facts = facts_of(tk.calibrate(alike, alpha=3, epsilon=0.1))
+    assert facts.adversary.guess_before < facts.calibration.guarantee.best_guess()
+    sentence = words.in_guesses(facts.calibration.guarantee, facts.adversary.guess_before)
+    assert "by those given, even a true value allows 56 % at most" in sentence

@@ -1,6 +1,7 @@
 """Labels that are made the same: alike in every library and file, before counting and drawing, and for the ledger."""
 
 import json
+import random
 import warnings
 
 import pandas as pd
@@ -153,3 +154,65 @@ def test_the_stream_has_what_was_read_beside_its_columns(tmp_path):
     people(5).to_csv(tmp_path / "p.csv", index=False)
     (rows,) = stream(Table(tmp_path / "p.csv", READ), ["stay", "d"])
     assert rows.columns == ["stay", "d", f"d{AS_READ}"]
+
+
+# What people type may be spelled in any way that tidying makes the same.
+
+
+def spelled(seed):
+    """The same words in other capitals and blanks."""
+    marks = random.Random(seed)
+
+    def other(word):
+        letters = "".join(marks.choice((one.upper(), one.lower())) for one in word)
+        return (
+            f"{' ' * marks.randrange(2)}{letters.replace(' ', ' ' * marks.randrange(1, 3))}{' ' * marks.randrange(2)}"
+        )
+
+    return other
+
+
+def in_any_spelling():
+    wards = ["North Wing", "NORTH wing", "South Wing", "south wing ", "East"]
+    return pd.DataFrame(
+        {
+            "d": [("Flu", "flu ", "Cold", "Rare One", "HIV")[k % 5] for k in range(300)],
+            "ward": [wards[(k + (k % 7 == 0)) % 5] for k in range(300)],
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lists_secrets_and_pairs_are_known_in_any_spelling(seed):
+    as_typed = spelled(seed)
+    reading = Reading(tidy=True, merge={as_typed("rare"): [as_typed("rare one"), as_typed("hiv")]})
+    rest = as_typed("elsewhere")
+    domain = [as_typed("north wing"), as_typed("south wing"), "south wing", rest]
+    query = tk.Row("ward", domain=domain, other=rest)
+    secrets = [as_typed("flu"), as_typed("HIV")]
+    priors = tk.fit_priors(in_any_spelling(), secret="d", query=query, secrets=secrets, reading=reading)
+    assert list(priors) == ["flu", "rare"]
+    assert priors.answer.domain[0].values == ("north wing", "south wing", "elsewhere")
+    assert priors.answer.domain[0].other == "elsewhere"
+    asked = {"secret": "d", "columns": ["ward"], "domain": domain, "other": rest, "odds": 2}
+    asked |= {"confidence": None, "reading": reading, "allow_no_noise": True}
+    left = tk.publish(in_any_spelling(), **asked, leave_out=[as_typed("Rare One")])
+    assert set(left.calibration.pairs.secrets) == {"flu", "cold"}
+    pair = tk.publish(in_any_spelling(), **asked, pairs=[(as_typed("Flu"), as_typed("Cold"))], others="drop")
+    assert list(map(set, pair.calibration.pairs)) == [{"flu", "cold"}]
+    counts = tk.private_counts(
+        in_any_spelling(),
+        secret="d",
+        columns=["ward"],
+        domain={"ward": domain, "d": [as_typed("flu"), as_typed("cold"), as_typed("hiv")]},
+        other=rest,
+        epsilon=1,
+        reading=reading,
+    )
+    assert list(counts) == ["flu", "cold", "rare"]
+
+
+def test_without_tidying_a_list_is_what_it_says():
+    query = tk.Row("ward", domain=["north wing", "South Wing"])
+    with pytest.raises(InputError, match="not in its domain"):
+        tk.fit_priors(in_any_spelling(), secret="d", query=query)

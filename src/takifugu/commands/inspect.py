@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from takifugu.queries import InspectedColumn, Inspection
+    from takifugu.tables import Reading
 
 _WIDEST = 20  # characters of a column's name before it is broken
 _HOLDS, _ADVICE, _LIST = 16, 14, 11  # characters for what is broken between words
@@ -55,13 +56,14 @@ def command(table: str, secret: str | None, plan: str | None, as_json: bool, **r
 
     source, _ = source_of(table)
     doing("Reading the table")
-    found = inspect(source, secret, reading=reading_from(reading))
+    said = reading_from(reading)
+    found = inspect(source, secret, reading=said)
     done()
     if plan is not None:
         files = Files(plan)
         if Path(plan).exists():
             raise InputError(f"{plan!r} exists already: what was edited is not written over")
-        files.add(plan, plan_of(found, table), private=True)
+        files.add(plan, plan_of(found, table, said), private=True)
         files.write()
     if as_json:
         print_json(found.to_dict())
@@ -179,10 +181,11 @@ def _tell_betrayals(found: "Inspection", out: "Console") -> None:
 SUPPORTED = "supported"  # what `inspect` says of a column that can be published
 
 
-def plan_of(found: "Inspection", source: str) -> str:
+def plan_of(found: "Inspection", source: str, reading: "Reading") -> str:
     """The plan that an inspection begins: nothing goes out until somebody takes a line in.
 
-    Every column that can be published is a comment, with what it holds.
+    Every column that can be published is a comment, with what it holds. What was said of the `reading` stands in it,
+    so that the file is read once more as it was.
     """
     table = _line(source)
     lines = [
@@ -203,12 +206,15 @@ def plan_of(found: "Inspection", source: str) -> str:
         f"leave-out = []{_rarest(found)}",
         "",
         "# Values that stand for a missing one, as COLUMN=VALUE; 'COLUMN=' says that all are real:",
-        f"sentinel = [{', '.join(map(_text, found.sentinels))}]",
+        f"sentinel = [{', '.join(map(_text, _sentinels(found, reading)))}]",
+        *_missing(found, reading),
+        *_layout(reading),
         "",
         "# Labels are the same whatever their capitals and blanks, and those named together become one:",
-        "tidy = false",
+        f"tidy = {json.dumps(reading.tidy)}{_alike(found)}",
         "[merge]",
-        '# rare = ["HIV", "Sickle cell"]',
+        *(f"{_text(into)} = [{', '.join(map(_text, of))}]" for into, of in reading.merges),
+        *_to_merge(found),
         "",
         "# The list of each column, where it is public; of others it is read from the rows:",
         "[domain]",
@@ -231,6 +237,48 @@ def _rarest(found: "Inspection") -> str:
         return ""
     rarest = min(found.groups, key=lambda group: group.rows)
     return f"  # the rarest is {_text(_line(str(rarest.secret)))}, of {rarest.rows:,} rows"
+
+
+def _sentinels(found: "Inspection", reading: "Reading") -> list[str]:
+    return list(dict.fromkeys([*map(str, reading.sentinels), *found.sentinels]))
+
+
+def _missing(found: "Inspection", reading: "Reading") -> list[str]:
+    """The texts that mean a missing value: those that were named, or which of the usual ones the file has."""
+    if reading.na is not None:
+        return ["", "# The texts that mean a missing value:", f"na = [{', '.join(map(_text, reading.na or ('',)))}]"]
+    usual = {text: one["column"] for one in found.findings if one.code == "missing-texts" for text in one["texts"]}
+    if not usual:
+        return []
+    told = ", ".join(f"{_text(text)} in {_text(_line(column))}" for text, column in usual.items())
+    return [
+        "",
+        f"# Read as missing: {told}. Name here those that are, and the others become values:",
+        f"# na = [{', '.join(map(_text, usual))}]",
+    ]
+
+
+def _layout(reading: "Reading") -> Iterator[str]:
+    """How the file is laid out, where that was said."""
+    if reading.header is not None:
+        yield f"{'header' if reading.header else 'no-header'} = true"
+    for name in ("sep", "decimal", "thousands", "encoding", "skip", "sheet"):
+        if (value := getattr(reading, name)) is not None:
+            yield f"{name} = {_text(value) if isinstance(value, str) else value}"
+    if reading.missing != "drop":
+        yield f"missing = {_text(reading.missing)}"
+
+
+def _alike(found: "Inspection") -> str:
+    columns = [_text(_line(one["column"])) for one in found.findings if one.code == "labels-alike"]
+    return f"  # labels of {', '.join(columns)} differ in that alone: true makes them one" if columns else ""
+
+
+def _to_merge(found: "Inspection") -> Iterator[str]:
+    """Groups that are too rare, to be merged under a name of one's choice."""
+    merged = next((one["merge"] for one in found.findings if one.code == "rare-secrets" and one["merge"]), ())
+    names = [_text(_line(str(one))) for one in merged] or ['"one label"', '"another"']
+    yield f"# rare = [{', '.join(names)}]"
 
 
 def _is_listed(one: "InspectedColumn") -> bool:
@@ -271,7 +319,7 @@ def arguments_of(path: str, command: click.Command, written: Iterable[str]) -> l
         name = key.replace("_", "-")
         if name not in options or name == "plan":
             raise InputError(f"the plan {path!r} has {key!r}, which is no option of publish.{suggestion(key, options)}")
-        if name not in taken and value != "":
+        if name not in taken and (value != "" or name in ("na", "thousands")):
             found += _arguments(f"--{name}", options[name], value, path)
     return found
 

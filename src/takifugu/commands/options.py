@@ -487,8 +487,8 @@ def ask(
     **options: Any,
 ) -> Asked:
     """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
-    from takifugu.queries import Priors, fit_priors
-    from takifugu.tables import Table, listed, match_secret
+    from takifugu.queries import Priors, fit_priors, secret_named
+    from takifugu.tables import Table, listed
 
     reading = reading_from(options)
     kind, columns = parse_query(query)
@@ -516,7 +516,7 @@ def ask(
         reading=reading,
     )
     names: Any = priors if isinstance(priors, Priors) else priors[0]
-    chosen = [(match_secret(a, names), match_secret(b, names)) for a, b in wanted] or None
+    chosen = [(secret_named(a, names), secret_named(b, names)) for a, b in wanted] or None
     for pair, found in zip(wanted, chosen or (), strict=False):
         if None in found:
             raise InputError(f"--pair {' '.join(pair)} names no two of the secrets: {listed(names)}")

@@ -38,6 +38,9 @@ _SPECIAL = {
     "sentinels": "--sentinel",
     "secrets": "--pair",
     "pairs": "--pair",
+    "beliefs": "--belief",
+    "own": "--only-beliefs",
+    "merge": "--merge",
 }
 _SAME = (
     *(
@@ -58,7 +61,7 @@ _SAME = (
     *("sep", "decimal", "thousands", "encoding", "skip", "sheet", "missing", "header"),
     *("ledger", "id", "only_new", "new_people", "repeats", "positions"),
     *("of", "theta", "granularity", "clip", "round_to", "keep", "others", "order"),
-    *("best_guess", "error", "leave_out", "preserve"),
+    *("best_guess", "error", "leave_out", "preserve", "private_fit"),
     *("drift", "allow_no_noise", "accept_weaker_promise", "keys", "level"),
 )
 _FLAGS = {*_SAME, *_SPECIAL}
@@ -280,7 +283,7 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
 
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
-    promise = words.in_guesses(facts.calibration.guarantee)
+    promise = words.in_guesses(facts.calibration.guarantee, facts.adversary.guess_before)
     for told in (promise, words.order(facts), words.priors(facts), words.population(facts), words.saving(facts)):
         if told:
             out.print(in_flags(told))
@@ -327,7 +330,11 @@ def _tell_channel(facts: "ChannelFacts", out: "Console") -> None:
 
     out.print(words.channel_answer(facts))
     beside = (words.radius, words.best, words.counted_as, words.gaussian)
-    for told in (in_guesses(facts.calibration.guarantee), population(facts), *(say(facts) for say in beside)):
+    for told in (
+        in_guesses(facts.calibration.guarantee, facts.adversary.guess_before),
+        population(facts),
+        *(say(facts) for say in beside),
+    ):
         if told:
             out.print(in_flags(told))
     out.print()

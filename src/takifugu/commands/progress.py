@@ -187,6 +187,7 @@ class Steps:
     def __init__(self, out: "Console", *, quiet: bool) -> None:
         """Steps are counted from here on."""
         self._out, self._quiet, self._count = out, quiet, 0
+        self.warned: list[Diagnostic] = []  # what stands in the output already
 
     def __call__(self, what: str) -> None:
         """The next step."""
@@ -202,6 +203,7 @@ class Steps:
         if not self._quiet and findings:
             done()
             tell_findings(findings, self._out)
+            self.warned.extend(findings)
             doing("   ")
 
     def meanwhile(self, what: str) -> None:

@@ -1,7 +1,7 @@
 """takifugu publish: a table in, a table out that keeps a secret."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,7 @@ from takifugu.errors import CalibrationError, InputError, LedgerError
 from takifugu.problems import has_code
 
 if TYPE_CHECKING:
+    from takifugu.problems import Diagnostic
     from takifugu.publishing import People
     from takifugu.tables import Reading
 
@@ -53,7 +54,22 @@ class _Planned(Command):
             if not equals and place < len(args):
                 path = args[place]
             args = [*args, *arguments_of(path, self, args)]
+            _require_filled_in(path, args)
         return super().parse_args(ctx, args)
+
+
+def _require_filled_in(path: str, args: Sequence[str]) -> None:
+    """Say of a plan that nobody has edited yet where it is to be edited."""
+    given = {word.partition("=")[0] for word in args}
+    if "--secret" not in given:
+        raise InputError(
+            f'the plan {path!r} names no secret: write the column to hide there, as in secret = "diagnosis"'
+        )
+    if "--columns" not in given:
+        raise InputError(
+            f"the plan {path!r} names no column to publish yet: open it, and under columns = [ take the # away before "
+            f"each column that may go out"
+        )
 
 
 @click.command("publish", cls=_Planned)
@@ -251,8 +267,11 @@ def command(
 # What `takifugu publish` says when it is done, or would say: one page of plain words.
 
 
-def tell_before(made: Any, bare: str | None, known: str | None) -> None:
-    """The same lines where nothing left; `bare` says why publishing would be refused, `known` that it was done."""
+def tell_before(made: Any, bare: str | None, known: str | None, warned: Container["Diagnostic"] = ()) -> None:
+    """The same lines where nothing left; `bare` says why publishing would be refused, `known` that it was done.
+
+    What people were `warned` of already, in the very same output, is not said twice.
+    """
     from takifugu.reports import told
 
     out = console()
@@ -266,11 +285,17 @@ def tell_before(made: Any, bare: str | None, known: str | None) -> None:
     for sentence in (*publication.lines(would=True), *publication.details):  # there is no report to read them in
         out.print(in_flags(sentence))
     out.print()
-    tell_findings(made.findings, out)
+    tell_findings([one for one in made.findings if one not in warned], out)
 
 
 def tell(
-    made: Any, done: Any, target: Path, paths: dict[str, Path], ledger: Any, positions: Path | None = None
+    made: Any,
+    done: Any,
+    target: Path,
+    paths: dict[str, Path],
+    ledger: Any,
+    positions: Path | None = None,
+    warned: Container["Diagnostic"] = (),
 ) -> None:
     """Five lines: what is hidden, can be guessed, changed and survives; and which files to keep private."""
     from takifugu.certificates import tells_probabilities
@@ -283,7 +308,7 @@ def tell(
     out.print()
     # Those of the release are about the same reading of the same table, but for which rows went out.
     of_rows = (one for one in done.findings if one.code == "others-left-out")
-    tell_findings((*made.findings, *of_rows), out)
+    tell_findings([one for one in (*made.findings, *of_rows) if one not in warned], out)
     out.print()
     made_files = [
         (target, f"{done.rows:,} rows{'' if has_code('order-kept', done.findings) else ', shuffled'} (public)"),
@@ -323,13 +348,21 @@ def _print(made: Any, done: Any, paths: dict[str, Path]) -> None:
     print_json(_figures(made) | {"published": True, "rows": done.rows, "files": files})
 
 
-def _tell_dry(asked: "Asked", made: Any, words: str | None, known: str | None, *, as_json: bool) -> None:
+def _tell_dry(
+    asked: "Asked",
+    made: Any,
+    words: str | None,
+    known: str | None,
+    *,
+    as_json: bool,
+    warned: Container["Diagnostic"] = (),
+) -> None:
     """What a dry run has to say."""
     bare = None if asked.allow_no_noise else words
     if as_json:
         print_json(_figures(made) | {"published": False, "would_be_refused": known or bare})
     else:
-        tell_before(made, bare, known)
+        tell_before(made, bare, known, warned)
 
 
 # What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none.
@@ -433,7 +466,6 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     source, where = _source(asked)
     step(f"Reading {Path(asked.source).name}")
     table, ledger, of_people, known = _opened(asked, source, where, step)
-    step("Counting what goes with each secret")
     with listening(step.meanwhile):
         made = _calibrated(asked, table, promise, others, ledger, step, fitted)
     for finding in (*stated(asked.order, asked.others), *of_people):
@@ -441,7 +473,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     words = drawing_of(made, {}).bare
     if asked.dry_run:
         step.end()
-        return _tell_dry(asked, made, words, known, as_json=as_json)
+        return _tell_dry(asked, made, words, known, as_json=as_json, warned=step.warned)
     if words is not None and not asked.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the guarantee")
@@ -474,7 +506,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     step.end()
     if as_json:
         return _print(made, done, {"table": asked.target, **paths, "ledger": ledger.path})
-    tell(made, done, asked.target, paths, ledger, asked.positions)
+    tell(made, done, asked.target, paths, ledger, asked.positions, step.warned)
 
 
 def _calibrated(
@@ -512,11 +544,12 @@ def _calibrated(
 
 def _private_fit(asked: Asked, path: Path) -> dict[str, Any]:
     """What a private fit takes: epsilon, and that fresh counts are saved at `path` at once; or counts from a file."""
-    from takifugu.queries import PrivateCounts
+    from takifugu.queries import Cells, PrivateCounts
     from takifugu.releases import refuse_beside_private_counts
 
     given = asked.private_fit
-    rows = {"--only-new without --id": asked.only_new and asked.id is None, "repeats": asked.repeats}
+    rows: dict[str, Any] = {"--only-new without --id": asked.only_new and asked.id is None, "repeats": asked.repeats}
+    rows |= {"leave_out": asked.leave_out, "keep": asked.keep, "known": asked.known, "assurance": asked.assurance}
     refuse_beside_private_counts(given, rows | {"order": asked.order})
     if given is None:
         return {}
@@ -526,6 +559,9 @@ def _private_fit(asked: Asked, path: Path) -> dict[str, Any]:
         return {"private_fit": PrivateCounts.load(given)}
     if asked.dry_run:
         raise InputError("--dry-run draws nothing, and --private-fit would: give it a file of counts")
+    if isinstance(asked.secret, str):  # lists that lack are said before anything is read
+        lists = None if asked.domain is None else domain_of(asked.domain)
+        Cells.of(asked.secret, asked.columns, lists, asked.other, epsilon, asked.reading.spelling)
     return {"private_fit": epsilon, "drawn": lambda counts: counts.save(path)}
 
 

@@ -28,6 +28,8 @@ _MOST_SLOPES = 12  # of one regression
 _MOST_INPUTS = 256  # of a channel that is undone for every figure: a second or two
 _MOST_ROWS = 200_000  # of a table from which every figure is estimated: some hundred megabytes
 
+_KINDS = {"mean": "averages", "spread": "averages", "share": "shares"}
+
 Function = Callable[[Array], float]
 
 
@@ -119,14 +121,22 @@ class Comparison(Plotted):
     def sentence(self) -> str:
         """What survives, in a line."""
         if not (lost := self.changed):
-            return f"all {len(self.figures)} averages, shares and relations that were compared survive"
+            return f"all {len(self.figures)} {self._kinds} that were compared survive"
         worst = max(lost, key=lambda one: (one.is_reversed, _distance(one)))
         most = "reversed" if worst.is_reversed else "most changed"
         survive = len(self.figures) - len(lost)
         return (
-            f"{survive} of {len(self.figures)} averages, shares and relations survive; {most}: "
+            f"{survive} of {len(self.figures)} {self._kinds} survive; {most}: "
             f"{worst.kind} of {worst.name}, {_short(worst.before)} → {_short(worst.after)}"
         )
+
+    @property
+    def _kinds(self) -> str:
+        """What was compared, in words: of one column there are no relations."""
+        found = {_KINDS.get(one.kind, "relations") for one in self.figures}
+        kinds: list[str] = [kind for kind in ("averages", "shares", "relations") if kind in found]
+        *rest, last = kinds or ["figures"]
+        return f"{', '.join(rest)} and {last}" if rest else last
 
     def __str__(self) -> str:
         """The line, and every figure under it."""

@@ -9,6 +9,7 @@ from takifugu.problems.answer import TABLE_MEAN as TABLE_MEAN
 from takifugu.problems.answer import Answer as Answer
 from takifugu.problems.answer import Choices as Choices
 from takifugu.problems.answer import Spelling as Spelling
+from takifugu.problems.answer import tidy as tidy
 from takifugu.problems.composition import Price as Price
 from takifugu.problems.composition import budget_of as budget_of
 from takifugu.problems.composition import first_price as first_price

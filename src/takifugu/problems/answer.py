@@ -1,6 +1,6 @@
 """What is published: the one thing that a calibration is for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -79,6 +79,23 @@ class Choices:
         other = self._place[key(self.other)] if self.other is not None else 0
         places: Places = np.array([other if place is None else place for place in found], dtype=np.intp)[where]
         return places
+
+    def off_list(self, values: Sequence[object], tallies: Sequence[float]) -> int:
+        """How many rows have another value than those listed, which is rounded, or put into `other`, first.
+
+        >>> Choices((20, 30)).off_list([20, 21.5, 30.0], [5, 2, 1])
+        2
+        """
+        return int(sum(n for value, n in zip(values, tallies, strict=True) if key(value) not in self._place))
+
+    def spelled(self, label: Callable[[Any], Any]) -> "Choices":
+        """The list as a table that was tidied calls its labels.
+
+        >>> Choices(("Ward A", "WARD B", "ward a"), other="Ward A").spelled(tidy)
+        Choices(values=('ward a', 'ward b'), other='ward a', is_read=False)
+        """
+        values = tuple(dict.fromkeys(map(label, self.values)))
+        return Choices(values, other=None if self.other is None else label(self.other), is_read=self.is_read)
 
     def _nearest(self, values: object, column: str, tallies: Sequence[float] | None) -> Places:
         try:
@@ -159,6 +176,26 @@ class Spelling:
     sentinels: tuple[str | int | float, ...] = ()
     tidy: bool = False
     merge: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def label(self, value: Any) -> Any:
+        """What a label that somebody typed is called in the table: tidy and merged as the cells are.
+
+        >>> Spelling(tidy=True, merge=(("rare", ("hiv",)),)).label(" HIV "), Spelling().label(" HIV ")
+        ('rare', ' HIV ')
+        """
+        if not isinstance(value, str):
+            return value
+        plain = tidy(value) if self.tidy else value
+        return next((into for into, of in self.merge if plain in of), plain)
+
+
+def tidy(label: str) -> str:
+    """A label in small letters, with one blank between words and none around them.
+
+    >>> tidy("Sickle  Cell ")
+    'sickle cell'
+    """
+    return " ".join(label.split()).lower()
 
 
 @dataclass(frozen=True)

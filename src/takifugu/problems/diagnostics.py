@@ -357,6 +357,11 @@ _LISTS = {
         "program: by columns one of few moves was found. The guarantee is proved all the same; how much less "
         "another channel could change is proved for bounded odds, where all rows fit into one program"
     ),
+    # Before anything else, and in no share of changed cells; `other` is what labels become.
+    "off-list": Template(
+        "{cells:,} of {rows:rows} have a value of {column!r} that is not on its list: "
+        "{other:?it becomes {other!r}|each goes to the nearest one}"
+    ),
     "smoothed": Template(
         "few people share a whole row, so rows of each secret's own columns were added to its rows: {added:added}. The "
         "guarantee is for an adversary who believes these laws",

@@ -17,6 +17,8 @@ from takifugu.queries.priors import Beliefs as Beliefs
 from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors
 from takifugu.queries.priors import Query as Query
+from takifugu.queries.priors import named_pairs as named_pairs
+from takifugu.queries.priors import secret_named as secret_named
 from takifugu.queries.private_counts import DATA_FREE as DATA_FREE
 from takifugu.queries.private_counts import FEW_FOR_COUNTS as FEW_FOR_COUNTS
 from takifugu.queries.private_counts import Cells as Cells

@@ -76,10 +76,13 @@ def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) 
             yield from (tail.but(ahead=True) for tail in tails)
 
 
-def emptiness(one: ColumnFacts, without: int = 0) -> Iterable[Diagnostic]:
-    """Whether most rows leave a column empty, `without` of which are not among those looked at."""
+def emptiness(one: ColumnFacts, without: int = 0, named: int = 0) -> Iterable[Diagnostic]:
+    """Whether most rows leave a column empty, `without` of which are not among those looked at.
+
+    In `named` of them a text stands that was read as missing, which has a remark of its own.
+    """
     missing, rows = one.missing + without, one.rows + one.missing + without
-    if one.rows and 2 * missing > rows:
+    if one.rows and 2 * (missing - named) > rows:
         yield Diagnostic("mostly-empty", column=one.name, missing=missing, rows=rows)
 
 
@@ -349,7 +352,8 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
             finding["sentinel"] for finding, suspect in zip(told, one.suspects, strict=True) if suspect in dropped
         )
         doubles = tuple(look_alike(one))
-        findings.extend([*emptiness(one, without if one.name == secret else 0), *told, *doubles])
+        named = sum(f["cells"] for f in source.findings if f.code == "missing-texts" and f["column"] == one.name)
+        findings.extend([*emptiness(one, without if one.name == secret else 0, named), *told, *doubles])
         if one.name not in sums or one.form is not None:
             findings.extend(remarks(one, dropped, is_secret=one.name == secret))
         if one.name == secret or one.name in sums or not _may_be_listed(one):

@@ -8,8 +8,27 @@ from takifugu._validation import Array
 from takifugu.errors import InputError
 from takifugu.laws import Lattice, Law
 from takifugu.mechanisms import Counted
-from takifugu.problems import Answer, Diagnostic
-from takifugu.tables import Secret, Subset, Table, listed
+from takifugu.problems import Answer, Diagnostic, Pair
+from takifugu.tables import Secret, Subset, Table, listed, match_secret
+
+
+def secret_named(given: object, priors: Mapping[Secret, Any]) -> Secret | None:
+    """The secret of these priors that a text or number stands for, spelled as in the table or before it was tidied."""
+    answer = getattr(priors, "answer", None)
+    spelling = None if answer is None else answer.spelling
+    return match_secret(given if spelling is None else spelling.label(given), priors)
+
+
+def named_pairs(pairs: Iterable[Pair], priors: Any) -> list[Pair]:
+    """The pairs of secrets that texts or numbers stand for; an error where one is none of them."""
+    known = priors if isinstance(priors, Mapping) else priors[0]
+    found = []
+    for pair in pairs:
+        a, b = (secret_named(one, known) for one in pair)
+        if a is None or b is None:
+            raise InputError(f"{pair[a is not None]!r} in pairs is not one of the secrets: {listed(known)}")
+        found.append((a, b))
+    return found
 
 
 class ColumnWeights(tuple[float, ...]):

@@ -7,6 +7,7 @@ The channel that needs no data at all knows public lists and nothing more.
 
 import hashlib
 import itertools
+import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from takifugu.channels import BitSource, discrete_laplace
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Finite, Value, counted, key, without_noise
 from takifugu.mechanisms import MOST_VALUES
+from takifugu.messages import Message
 from takifugu.problems import SCARCE, Answer, Choices, Diagnostic, Spelling
 from takifugu.problems import nouns as documents
 from takifugu.queries.priors import Priors
@@ -34,6 +36,7 @@ _FORMAT, _VERSION = "takifugu-private-counts", 1
 _KEYS = ("format", "version", "answer", "secrets", "rows", "counts", "sha256")
 FEW_FOR_COUNTS = 5_000  # rows, which are public: of fewer little is left (docs/studies/private-fit.md)
 _MOST_ROWS = 1 << 53  # beyond, a count is no float
+_LIKE = ([20, 40, 60], ["no", "yes"])  # a list of a column, and one of secrets, to show how they are written
 _OUTSIDE = (
     "a row has no value in {column!r}, or one that is not on the public list: every row is to be on it, since what is "
     "left out tells of whom it belongs to. Add it to domain={{{column!r}: ...}}, or give such rows a value of their own"
@@ -84,16 +87,24 @@ class Cells:
         names = [columns] if isinstance(columns, str) else list(columns)
         if not isinstance(secret, str):
             raise InputError(f"private counts are about one column of secrets, and secret is {secret!r}: name one")
-        if not isinstance(domain, Mapping) or not {secret, *names} <= domain.keys():
+        given: Mapping[str, Any] = domain if isinstance(domain, Mapping) else {}
+        if lacking := [name for name in (secret, *names) if name not in given]:
             raise InputError(
-                f"domain must give the public list of the secret and of every column, such as "
-                f"{{{secret!r}: ['no', 'yes'], 'age': [20, 40, 60]}}: a list that is read from the rows tells of them"
+                Message(
+                    "private counts need the public list of the secret and of every column, since a list that is read "
+                    "from the rows tells of them, and there is none for {lacking:some}: give "
+                    "{to:@command→{arg:domain=} a file such as {example}|{arg:domain=}{example}}",
+                    lacking=lacking,
+                    example=json.dumps({name: _LIKE[name == secret] for name in (secret, *names)}),
+                )
             )
-        row = Row(*names, domain={name: domain[name] for name in domain if name != secret}, other=other)
+        row = Row(*names, domain={name: given[name] for name in given if name != secret}, other=other)
         for name in names:
             check_roles(secret, name)
-        secrets = given_domain(secret, domain[secret]).values
-        return cls(secret, secrets, row.columns, tuple(row.domain[name] for name in row.columns), epsilon, spelling)
+        label = (Spelling() if spelling is None else spelling).label
+        secrets = given_domain(secret, given[secret]).spelled(label)
+        lists = tuple(row.domain[name].spelled(label) for name in row.columns)
+        return cls(secret, secrets.values, row.columns, lists, epsilon, spelling)
 
     @property
     def support(self) -> list[tuple[int, ...]]:

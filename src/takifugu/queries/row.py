@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -252,6 +252,18 @@ def bins(low: float, high: float) -> tuple[list[int | float], float]:
     return [int(p) if p.is_integer() else p for p in points], float(step)
 
 
+def _off_list(
+    columns: Sequence[str], domain: Sequence[Choices], lines: Lines, hidden: npt.NDArray[np.bool_]
+) -> Iterator[Diagnostic]:
+    """How many cells become a value of a given list before the channel: no share of changed cells counts them."""
+    tallies = np.where(hidden, lines.tallies, 0.0).tolist()
+    rows = int(sum(tallies))
+    for name, one, values in zip(columns, domain, lines.values, strict=True):
+        if not one.is_read and (cells := one.off_list(values, tallies)):
+            other = None if one.other is None else str(one.other)
+            yield Diagnostic("off-list", column=name, cells=cells, rows=rows, other=other)
+
+
 # The rows that occur, as places in the domains of their columns, and one pseudo-row over them.
 
 _LEAST_STD = 0.3  # of a step: the narrowest normal that a pseudo-row is taken from
@@ -472,8 +484,9 @@ class Row:
             table.require(name)
         findings: list[Diagnostic] = []
         lines = count_rows(table, secret, self.columns, known)
+        given = {name: one.spelled(table.reading.label) for name, one in self.domain.items()}
         domain = tuple(
-            self.domain.get(name) or _list_of(table, name, seen, findings)
+            given.get(name) or _list_of(table, name, seen, findings)
             for name, seen in zip(self.columns, lines.seen, strict=True)
         )
         for name, own, one in zip(self.columns, domain, lines.values, strict=True):
@@ -489,6 +502,7 @@ class Row:
         )
         hidden = np.array([who in rows for who in lines.secrets])
         read = [name not in self.domain for name in self.columns]  # here, and not with the table of one's own
+        findings.extend(_off_list(self.columns, domain, lines, hidden))
         domain, places = _that_occur(domain, places, hidden, read)
         support, where = support_of(places, domain)
         require_feasible(len(support), len(rows), self.columns, [len(one.values) for one in domain])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels import BitSource, OsBits
 from takifugu.errors import InputError, TakifuguError
-from takifugu.problems import Guarantee, Pair, asked_for, channel_guarantee, promise_of_guess
-from takifugu.queries import Cells, PrivateCounts, Row
+from takifugu.messages import Message
+from takifugu.problems import Guarantee, Pair, Spelling, asked_for, channel_guarantee, promise_of_guess
+from takifugu.queries import Cells, PrivateCounts, Row, named_pairs
 from takifugu.releases.frames import as_frame
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledgers_nearby import refuse_known_elsewhere
@@ -159,7 +160,8 @@ def privately_calibrated(
         counts = counted_once(table, cells, id=id, ledger=ledger, reading=reading, source=source)
     drawn(counts)
     try:
-        return calibrate(counts, **promise, pairs=pairs, **options)
+        hidden = None if pairs is None else named_pairs(pairs, counts)
+        return calibrate(counts, **promise, pairs=hidden, **options)
     except TakifuguError as error:
         if ledger is not None and counts is not private_fit:
             error.add_note(_PAID)
@@ -184,8 +186,14 @@ def refuse_beside_private_counts(private_fit: object, given: Mapping[str, object
     for name, value in given.items():
         if value != _AS_USUAL.get(name) and (value or name in _AS_USUAL):
             raise InputError(
-                f"{name} does not go with private_fit: nothing but the private counts may follow from the rows, each "
-                f"of which is one person's, on the lists, and published in random order. Leave one of the two out"
+                Message(
+                    "{arg:{name}} does not go with {arg:private_fit}: nothing but the private counts may follow from "
+                    "the rows, each of which is one person's, on the lists, and published in random order. "
+                    "{rare:?Merge secrets that are too rare with others ({reading:merge=}), for how many rows are left "
+                    "out would tell of them|Leave one of the two out}",
+                    name=name,
+                    rare=name in ("leave_out", "secrets"),
+                )
             )
 
 
@@ -193,7 +201,8 @@ def _require_hidden(cells: Cells, pairs: Sequence[Pair] | None) -> None:
     """Refuse pairs without one of the secrets: its rows would be left out, and how many there are would be told."""
     if pairs is None:
         return
-    named = {match_secret(one, cells.secrets) for pair in pairs for one in pair}
+    label = (Spelling() if cells.spelling is None else cells.spelling).label
+    named = {match_secret(label(one), cells.secrets) for pair in pairs for one in pair}
     if lacking := [one for one in cells.secrets if one not in named]:
         raise InputError(
             f"{lacking[0]!r} is on the list of {cells.secret!r} and in none of the pairs, and with a private fit no "

@@ -156,7 +156,7 @@ def require_inside(
     Rows that lack one of the `needed` values are not published, and none of them counts. Of secrets as somebody `typed`
     them, one that no row has may be a slip, which has an error of its own when priors are fitted.
     """
-    wanted = list(hidden)
+    wanted = list(map(table.reading.label, hidden))
     looked_at = [name for name in secrets if len(secrets) == 1 or has_any(wanted, name)]
     counts = _counts(table, secrets, needed, looked_at)
     every = [one for of_column in counts for one in of_column]

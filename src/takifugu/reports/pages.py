@@ -84,7 +84,7 @@ def noise_parts(facts: NoiseFacts) -> dict[str, Any]:
     return {
         "answer": words.answer(facts),
         "beside": (
-            words.in_guesses(facts.calibration.guarantee),
+            words.in_guesses(facts.calibration.guarantee, facts.adversary.guess_before),
             words.order(facts),
             words.priors(facts),
             words.population(facts),
@@ -225,7 +225,7 @@ def channel_parts(facts: ChannelFacts) -> dict[str, Any]:
         "answer": told.channel_answer(facts),
         "beside": (
             words.for_each_row(facts.calibration),
-            words.in_guesses(facts.calibration.guarantee),
+            words.in_guesses(facts.calibration.guarantee, facts.adversary.guess_before),
             words.population(facts),
             *publication_of(facts).details,
             told.radius(facts),

@@ -154,10 +154,16 @@ class Publication:
             )
         if answer is not None:
             lines.append(self._beliefs())
-        if dict(self.calibration.options).get("keep") == "marginal":
+        if self._preserves:
             lines.append(
                 "Preserved: every row of the published columns is on average as frequent as it truly is, up to a "
                 f"total variation of {preserved_within(self.calibration):.1g}; tables of counts need no correction."
+            )
+        elif answer is not None and answer.private:
+            lines.append(
+                "The distribution of the published columns is not preserved, as it would be without a private fit: "
+                "only that of the noisy counts could be. To preserve that, at the price of more changes, ask for "
+                "preserve='marginal'."
             )
         if moved := self._moved():
             lines.append(
@@ -170,7 +176,7 @@ class Publication:
                 "True rows nearly give the secret away, and so few of them may leave as they are. " if given else ""
             )
             lines.append(
-                f"Little of use is left of {clean(lost.name)}. {telling}The rarest secret decides how much has to "
+                f"Single cells of {clean(lost.name)} say little. {telling}The rarest secret decides how much has to "
                 f"change{self._rarest}: {self._remedies}."
             )
         return tuple(lines)
@@ -201,15 +207,28 @@ class Publication:
     def _changed(self, column: ColumnFacts) -> str:
         """What became of one column's cells: of what is on the list, and on the way to it."""
         told = f"{roughly(column.share_changed)} of cells"
-        if (step := rounded(self.calibration.findings).get(clean(column.name))) is not None:
-            told += f", besides rounding all of them to steps of {step}"
+        told += self._beforehand(column)
         if column.error is not None and column.spread:
             told += f", off by about {number(column.error, 2)} beside a spread of {number(column.spread, 3)}"
-        return f"{told} (little of use is left)" if _lost(column) > _USELESS else told
+        return f"{told} (single cells say little)" if _lost(column) > _USELESS else told
+
+    def _beforehand(self, column: ColumnFacts) -> str:
+        """What was done to cells on their way to the list, which no share of changed cells counts."""
+        if (step := rounded(self.calibration.findings).get(clean(column.name))) is not None:
+            return f", besides rounding all of them to steps of {step}"
+        for one in self.calibration.findings:
+            if one.code == "off-list" and one["column"] == column.name and one.belief is None:
+                share = share_of(one["cells"] / one["rows"])
+                other = one["other"]
+                becomes = "rounded to its list" if other is None else f"put into {clean(other, 40)}"
+                return f", besides {share} {becomes}"
+        return ""
 
     def _moved(self) -> str:
         """Which values went, and how far the shares of the others moved; nothing where that is not worth a word."""
-        told = []
+        told: list[str] = []
+        if self._preserves:
+            return ""
         if self.gone:
             is_or_are = "is" if self.gone == 1 else "are"
             told.append(f"{self.gone} of the values that the columns may take {is_or_are} never output")
@@ -222,6 +241,10 @@ class Publication:
             )
             told.append(f"{'the' if told else 'The'} shares of the values shift by {shifts}")
         return ", and ".join(told)
+
+    @property
+    def _preserves(self) -> bool:
+        return dict(self.calibration.options).get("keep") == "marginal"
 
     @property
     def _remedies(self) -> str:

@@ -150,8 +150,10 @@ def for_each_row(calibration: Calibration) -> str | None:
     )
 
 
-def in_guesses(promise: Guarantee) -> str | None:
+def in_guesses(promise: Guarantee, bare: float = 1.0) -> str | None:
     """The guarantee in the other language: odds and budgets as guesses; None where it bounds none.
+
+    `bare` is how often the best guess from a true value is right: a bound above that says less than the priors do.
 
     >>> from takifugu.problems import Odds
     >>> in_guesses(Odds(3))
@@ -160,6 +162,9 @@ probability above 75 %.'
     >>> in_guesses(Odds(10_000))
     'In other words (α = ∞, ε = 9.21): of two secrets that seemed equally likely, a guess may be right with a chance \
 of more than 99.9 %. That hides little.'
+    >>> in_guesses(Odds(3), 0.62)
+    'In other words (α = ∞, ε = 1.099): of two secrets that seemed equally likely, no guess is right with a \
+probability above 75 %. That holds whatever the priors are; by those given, even a true value allows 62 % at most.'
     """
     if not promise.is_provable:
         return None
@@ -167,11 +172,16 @@ of more than 99.9 %. That hides little.'
     told = f"of two secrets that seemed equally likely, no guess is right with a probability above {at_most(guess)}"
     if guess > _HARDLY_BOUND:
         told = "of two secrets that seemed equally likely, a guess may be right with a chance of more than 99.9 %"
-    little = " That hides little." if guess > _HIDES_LITTLE else ""
+    end = " That hides little." if guess > _HIDES_LITTLE else ""
+    if bare <= guess and bare <= _HARDLY_BOUND:
+        most = at_most(bare)
+        end = f" That holds whatever the priors are; by those given, even a true value allows {most} at most."
     if promise.most_odds is not None:
-        return f"In other words ({in_letters(promise)}): {told}.{little}"
-    rare = promise.odds_factor(0.05)
-    return f"In other words: {told}, and odds grow by more than {number(rare, 3)} in one release of 20 at most.{little}"
+        rare = ""
+    else:
+        rare = f", and odds grow by more than {number(promise.odds_factor(0.05), 3)} in one release of 20 at most"
+    here = f" ({in_letters(promise)})" if promise.most_odds is not None else ""
+    return f"In other words{here}: {told}{rare}.{end}"
 
 
 def priors(facts: NoiseFacts) -> str | None:

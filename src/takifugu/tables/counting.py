@@ -51,7 +51,7 @@ def chosen_secrets(
     no_text("secrets", wanted, "values")
     if wanted is None:
         return sorted(rows, key=lambda name: (isinstance(name, str), name))
-    names = [_there(secret, rows, given) for given in wanted]
+    names = [_there(secret, rows, table.reading.label(given)) for given in wanted]
     if not names:
         raise InputError("secrets is empty: name those to protect, or leave it out for all")
     return list(dict.fromkeys(names))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from takifugu._validation import no_text, one_of
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic, Spelling
+from takifugu.problems import tidy as as_tidy
 from takifugu.tables.engine import as_float
 
 if TYPE_CHECKING:
@@ -113,6 +114,14 @@ class Reading:
                 changed[name] = value
         return replace(self, **changed)
 
+    def label(self, value: Any) -> Any:
+        """A label that somebody typed, as tables that are read so call it.
+
+        >>> Reading(tidy=True).label("Sickle  Cell"), Reading().label("Sickle Cell"), Reading(tidy=True).label(3)
+        ('sickle cell', 'Sickle Cell', 3)
+        """
+        return Spelling(tidy=self.tidy, merge=self.merges).label(value)
+
     @property
     def merges(self) -> Merges:
         """The labels that become others, in their plain form."""
@@ -189,8 +198,8 @@ def _merges(given: Any, *, is_tidy: bool) -> Merges:
             raise InputError(
                 f"merge takes labels that are texts, each with a list of those that become it; got {into!r}"
             )
-        of = [_tidy(one) if is_tidy else one for one in labels]
-        name = _tidy(into) if is_tidy else into
+        of = [as_tidy(one) if is_tidy else one for one in labels]
+        name = as_tidy(into) if is_tidy else into
         if not name or not of or not all(of):
             raise InputError("merge needs a label and those that become it, such as 'rare=HIV,Sickle cell'")
         found[name] = tuple(dict.fromkeys((*found.get(name, ()), *of)))
@@ -216,10 +225,6 @@ def _merge_in(text: Any) -> tuple[Any, Any]:
         )
     (of,) = csv.reader([labels], skipinitialspace=True)
     return into.strip(), [one.strip() for one in of if one.strip()]
-
-
-def _tidy(label: str) -> str:
-    return " ".join(label.split()).lower()
 
 
 def _check_encoding(name: str) -> None:

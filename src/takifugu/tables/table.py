@@ -190,7 +190,7 @@ class Table:
         known = sorted((one for one in map(plain, found["secret"]) if one is not None), key=str)
         gone = []
         for one in left_out:
-            match = match_secret(one, known)
+            match = match_secret(self.reading.label(one), known)
             if match is None:
                 there = f": they are {listed(known)}" if len(known) <= _SHOWN else ""
                 raise InputError(f"{one!r} cannot be left out, since it is not among the values of {column!r}{there}")
