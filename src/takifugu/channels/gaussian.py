@@ -30,6 +30,11 @@ from takifugu.problems import HockeyStick, PartialRenyi, RenyiDivergence
 class GaussianNoise(Noise):
     """Adds an independent N(0, θ²) to each value; θ = 0 publishes it as it is.
 
+    See `takifugu.calibrate` for the least `theta` that keeps a guarantee, and `takifugu.release` to draw from it. Under
+    Gaussian noise of any size the odds of two laws with different means are unbounded far in the tails, so that it
+    keeps
+    Rényi and (ε, δ) guarantees and no `Odds`, unless the laws differ in nothing but their spread.
+
     >>> round(GaussianNoise(2.0).apply(Mixture.gaussian(0, 1)).variance, 9)
     5.0
     """

@@ -121,7 +121,15 @@ class Noise(Channel):
         return self.kind == other.kind and self.size >= other.as_noise().size
 
     def apply(self, law: Mixture) -> Mixture | AfterNoise:
-        """The law of value plus noise."""
+        """The law of value plus noise.
+
+        Args:
+            law: of the true number, a `Mixture`.
+
+        Returns:
+            A mixture where the noise makes one of it, as Gaussian noise does; otherwise the law together with its
+            noise, for which divergences are registered.
+        """
         self.require_law(law)
         return AfterNoise(law, self)
 

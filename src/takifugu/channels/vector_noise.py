@@ -64,7 +64,23 @@ class Scheme:
 
     @classmethod
     def of(cls, covariance: Array) -> "Scheme":
-        """The scheme of a positive definite covariance, proved."""
+        """The scheme of a positive definite covariance, proved.
+
+        The variances are brought to between ¼ and 1 by powers of two, which rounds nothing. U is the inverse of the
+        Cholesky
+        factor, with ones on its diagonal, rounded to ever more bits until the deviations that are proved to dominate
+        the
+        covariance exceed it by next to nothing (proofs/vector-sampler.md).
+
+        Args:
+            covariance: of the noise that was asked for, positive definite.
+
+        Returns:
+            A scheme whose effective covariance is at least that, in rational numbers.
+
+        Raises:
+            InputError: for a matrix that is singular, exactly or to float64.
+        """
         # Powers of two, so that changing to these units rounds nothing: variances lie between 1/4 and 1.
         exponents = [-(-math.frexp(float(v))[1] // 2) for v in np.diagonal(covariance)]
         # In two steps: 2^-(e+f) itself may be no float64.
@@ -88,7 +104,11 @@ class Scheme:
         return cls(tuple(exponents), rows, bits, thetas)
 
     def effective(self) -> "fmpq_mat":
-        """The covariance of the noise, as a matrix of rational numbers."""
+        """The covariance of the noise, as a matrix of rational numbers.
+
+        Returns:
+            2^e·U⁻¹·diag(θ²)·U⁻ᵀ·2^e without rounding. The matrix is what is drawn, before it lands on its grid.
+        """
         from flint import fmpq_mat
 
         d = len(self.thetas)
@@ -166,7 +186,14 @@ class GaussianVector(Channel):
     weaker: ClassVar[str] = "half the noise"
 
     def __init__(self, covariance: npt.ArrayLike) -> None:
-        """Check the covariance, and find and prove how to draw it."""
+        """Check the covariance, and find and prove how to draw it.
+
+        Args:
+            covariance: of the noise, a symmetric, positive definite matrix.
+
+        Raises:
+            InputError: for a matrix that is none, or too close to singular to be drawn safely.
+        """
         matrix = covariance_matrix("the noise's covariance", covariance, definite=True)
         if len(matrix) > MOST_AXES:
             raise InputError(f"noise on at most {MOST_AXES} numbers at once can be proved, got {len(matrix)}")
@@ -296,12 +323,29 @@ class GaussianVector(Channel):
         return np.asarray(np.linalg.inv(self.covariance), dtype=np.float64)
 
     def apply(self, law: VectorMixture) -> VectorMixture:
-        """The law of what is published, where the vector has this law."""
+        """The law of what is published, where the vector has this law.
+
+        Args:
+            law: a `VectorMixture` of as many numbers as the noise has.
+
+        Returns:
+            The same with the noise's covariance added to that of each component.
+        """
         self.require_law(law)
         return law.with_noise(self.covariance)
 
     def fitting(self, law: VectorMixture) -> VectorMixture:
-        """The law without empty components, once it is about as many numbers as the noise."""
+        """The law without empty components, once it is about as many numbers as the noise.
+
+        Args:
+            law: of the true vector.
+
+        Returns:
+            It, simplified.
+
+        Raises:
+            InputError: where the law is of vectors of another length.
+        """
         if law.dimension != self.dimension:
             raise InputError(f"noise on {self.dimension} numbers does not fit a law about {law.dimension}")
         return law.simplified()
@@ -312,6 +356,17 @@ class GaussianVector(Channel):
         Each axis of U·x + θN is rounded to θ/1024 or finer, and U⁻¹ of that is published, rounded once to float64. All
         that can be refused is refused before a bit is drawn. `exact_only` settles every value in ball arithmetic: the
         same values from the same bits, slower.
+
+        Args:
+            x: the true vector, or a table with one in each row.
+            source: of random bits; the operating system's where left out.
+            exact_only: leave the fast path out, for tests of it.
+
+        Returns:
+            An array of the shape of `x`.
+
+        Raises:
+            InputError: for numbers that are missing, not finite, or so large that their sum with noise is no float.
         """
         values, _ = checked(x, theta=1.0)
         if values.ndim not in (1, 2) or values.shape[-1] != self.dimension:
@@ -400,7 +455,18 @@ class LinearRelease:
 
     @classmethod
     def of(cls, covariance: npt.ArrayLike, linear: npt.ArrayLike | None = None) -> "LinearRelease":
-        """Check the two matrices."""
+        """Check the two matrices.
+
+        Args:
+            covariance: of the noise that was added.
+            linear: the matrix A that the vector was multiplied by; the identity where left out.
+
+        Returns:
+            The release, for `fits`, `what_is_left` and `worth`.
+
+        Raises:
+            InputError: for a covariance that is not definite, or matrices whose shapes do not fit.
+        """
         matrix = covariance_matrix("the noise's covariance", covariance, definite=True)
         if linear is None:
             return cls(matrix)
@@ -412,7 +478,12 @@ class LinearRelease:
         return cls(matrix, a)
 
     def precision(self) -> "fmpq_mat":
-        """AᵀS⁻¹A as rational numbers."""
+        """AᵀS⁻¹A as rational numbers.
+
+        What releases of one vector tell is the sum of these matrices, whatever is known of the vector: a Gaussian
+        observation
+        adds its precision to everybody's (proofs/ledger.md). Sums of rational numbers lose nothing.
+        """
         inverse = _inverse(self.covariance)
         if self.linear is None:
             return inverse
@@ -422,6 +493,14 @@ class LinearRelease:
 
 def fits(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) -> bool:
     """Whether all releases together tell no more than one release of the vector with noise `budget`.
+
+    Args:
+        releases: what was published of the vector so far, and what is to be.
+        budget: the covariance of the one release that was calibrated.
+
+    Returns:
+        True where the budget's precision less that of all releases is positive semidefinite, decided in rational
+        numbers.
 
     >>> half = LinearRelease.of([[2.0, 0.0], [0.0, 2.0]])
     >>> fits([half, half], budget=np.eye(2)), fits([half, half, half], budget=np.eye(2))
@@ -437,7 +516,16 @@ def fits(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) -> bool:
 
 
 def at_least(covariance: Array, least: Array) -> bool:
-    """Whether one covariance has, in every direction, at least the variance of another."""
+    """Whether one covariance has, in every direction, at least the variance of another.
+
+    Args:
+        covariance: of the noise that there is.
+        least: of the noise that there must be.
+
+    Returns:
+        True where the difference is positive semidefinite, decided in rational numbers: a float's eigenvalue would be
+        off by its last digit on either side of 0.
+    """
     return is_semidefinite(exact_matrix(covariance) - exact_matrix(least))
 
 
@@ -445,6 +533,13 @@ def what_is_left(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) ->
     """The covariance of one more release of the whole vector that uses up the budget; None where none is left.
 
     The precision left over is exact; its inverse is rounded and raised until it is checked to fit.
+
+    Args:
+        releases: what was published of the vector.
+        budget: the covariance of the one release that was calibrated.
+
+    Returns:
+        A covariance that `fits` together with the releases. It is larger than the exact one by rounding, never less.
 
     >>> what_is_left([LinearRelease.of([[2.0, 0.0], [0.0, 4.0]])], budget=np.eye(2)).round(6).tolist()
     [[2.0, 0.0], [0.0, 1.333333]]
@@ -468,7 +563,17 @@ def what_is_left(releases: Sequence[LinearRelease], *, budget: npt.ArrayLike) ->
 
 
 def worth(releases: Sequence[LinearRelease]) -> Array:
-    """The covariance of the one release of the whole vector that tells as much as all of these."""
+    """The covariance of the one release of the whole vector that tells as much as all of these.
+
+    Args:
+        releases: one at least, together about every direction of the vector.
+
+    Returns:
+        The inverse of the sum of their precisions, in floats.
+
+    Raises:
+        InputError: where a direction of the vector is in none of them.
+    """
     total = sum((release.precision() for release in releases[1:]), releases[0].precision())
     if total.det() == 0:
         raise InputError("these releases leave a direction of the vector untold: no release of all of it is worth them")

@@ -29,6 +29,16 @@ _ACCEPTED = "a number, a text, a truth value, or a tuple of those (one entry per
 def plain(values: object, *, name: str = "values") -> tuple[Value, ...]:
     """The values as plain Python objects, checked one by one and against one another; repeats stay.
 
+    Args:
+        values: a list, tuple or array of numbers, texts and truth values, or of tuples of those.
+        name: what the values are called in an error.
+
+    Returns:
+        A tuple of Python's own numbers, texts, truth values and tuples, in the order given.
+
+    Raises:
+        InputError: for a value of another type, NaN, an infinite number, or rows of different lengths.
+
     >>> plain([np.int64(3), 2.5, "low"])
     (3, 2.5, 'low')
     """
@@ -55,7 +65,17 @@ def plain(values: object, *, name: str = "values") -> tuple[Value, ...]:
 
 
 def columns(values: Sequence[Value]) -> list[list[Scalar]]:
-    """The entries of the values column by column; values that are no tuples make one column."""
+    """The entries of the values column by column; values that are no tuples make one column.
+
+    Args:
+        values: plain values, all of them rows of one length or none of them a row.
+
+    Returns:
+        One list for each column, each as long as `values`.
+
+    >>> columns([(1, "a"), (2, "b")])
+    [[1, 2], ['a', 'b']]
+    """
     if not isinstance(values[0], tuple):
         return [list(values)]  # type: ignore[arg-type]  # plain() lets no tuple stand beside a scalar
     return [list(column) for column in zip(*values, strict=True)]
@@ -65,6 +85,15 @@ def key(value: object) -> Hashable:
     """What two values share exactly when they are the same: 1 and 1.0 are, 1 and True are not.
 
     Python itself says True == 1, so a dictionary of bare values would take one for the other.
+
+    Args:
+        value: a plain value.
+
+    Returns:
+        A hashable pair, or a tuple of such for a row; equal for equal values of the same kind.
+
+    >>> key(1) == key(1.0), key(1) == key(True)
+    (True, False)
     """
     if isinstance(value, tuple):
         return tuple(map(key, value))
@@ -72,7 +101,11 @@ def key(value: object) -> Hashable:
 
 
 def number(value: object) -> bool:
-    """Whether a plain value is a number; truth values are none."""
+    """Whether a plain value is a number; truth values are none.
+
+    >>> number(2.5), number(True), number("2.5")
+    (True, False, False)
+    """
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -177,7 +210,16 @@ class Finite(Frozen):
     _place: dict[Hashable, int]
 
     def __init__(self, values: object, weights: npt.ArrayLike) -> None:
-        """Validate, merge and freeze the two lists."""
+        """Validate, merge and freeze the two lists.
+
+        Args:
+            values: numbers, texts, truth values, or tuples of those for answers of several columns.
+            weights: one for each value, 0 or more: counts or probabilities.
+
+        Raises:
+            InputError: for lists of different lengths, values that are no plain ones, negative weights, and no weight
+                above 0.
+        """
         if isinstance(values, Mapping):
             raise InputError("values must be a list: for a mapping of values to counts use Finite.from_counts")
         given = plain(values)
@@ -204,6 +246,12 @@ class Finite(Frozen):
     @classmethod
     def from_counts(cls, counts: Mapping[object, float]) -> Self:
         """The law of a mapping from values to counts, such as a `collections.Counter`.
+
+        Args:
+            counts: how often each value was seen, or its probability.
+
+        Returns:
+            The law with the values in the mapping's order.
 
         >>> Finite.from_counts({3: 10, 4: 30}).probabilities.tolist()
         [0.25, 0.75]
@@ -265,7 +313,14 @@ class Finite(Frozen):
         return shares
 
     def probability(self, value: object) -> float:
-        """The probability of one value; 0 for a value that is not on the list."""
+        """The probability of one value; 0 for a value that is not on the list.
+
+        Args:
+            value: any value, on the list or not; 1 and 1.0 are one value, 1 and True are two.
+
+        Returns:
+            Its weight divided by the sum of all.
+        """
         place = self._place.get(key(plain([value], name="value")[0]))
         return 0.0 if place is None else float(self.weights[place] / self.total)
 
@@ -275,7 +330,13 @@ class Finite(Frozen):
         return all(map(number, self.values))
 
     def on_the_line(self) -> Mixture | None:
-        """The same law as points on the line, for noise; None where a value is no number."""
+        """The same law as points on the line, for noise; None where a value is no number.
+
+        Returns:
+            A mixture of point masses with the same weights. Numbers can then be published with noise instead of through
+            a
+            channel matrix.
+        """
         if not self.is_numeric:
             return None
         kept = self.weights > 0
@@ -308,6 +369,12 @@ class Finite(Frozen):
 
 def is_certain(law: object) -> bool:
     """Whether a law puts all of its weight on one value of a list.
+
+    Args:
+        law: a law of any kind.
+
+    Returns:
+        True for a point mass on a list of values. Others may be on the list with weight 0.
 
     >>> is_certain(Finite(["no", "yes"], [0, 1])), is_certain(Finite(["no", "yes"], [1, 1]))
     (True, False)

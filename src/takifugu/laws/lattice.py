@@ -113,12 +113,27 @@ class Lattice:
         """The place of the point that each value goes to; a value halfway goes to the higher one.
 
         Values beyond a bound go to the bound. NaN is refused: a missing value has no place.
+
+        Args:
+            values: numbers; with `transform="log"` positive ones.
+
+        Returns:
+            A place from 0 to the number of points less 1, for each value.
+
+        Raises:
+            InputError: where a value is missing. It is not shown.
         """
         # Comparing with edges that are floats once and for all leaves nothing to the rounding of a division.
         return np.searchsorted(self.edges, self._transformed(numbers(values)), side="right")
 
     def snap(self, values: npt.ArrayLike) -> Array:
         """round(clip(x)): the point that each value goes to, a value halfway to the higher one; NaN stays NaN.
+
+        Args:
+            values: numbers of any size.
+
+        Returns:
+            The point each value is published from. Guarantees hold for what is snapped, whatever was given.
 
         >>> Lattice(0, 20, 1).snap([3.4, 3.5, -7.0, 99.0]).tolist()
         [3.0, 4.0, 0.0, 20.0]
@@ -129,19 +144,48 @@ class Lattice:
         return np.where(missing, np.nan, snapped)
 
     def count(self, values: npt.ArrayLike, counts: npt.ArrayLike | None = None) -> Array:
-        """How many of the values go to each point."""
+        """How many of the values go to each point.
+
+        Args:
+            values: numbers.
+            counts: how many rows have each; 1 where left out.
+
+        Returns:
+            An array with a count for each point of the lattice.
+
+        >>> Lattice(0, 2, 1).count([0.2, 0.4, 5.0]).tolist()
+        [2.0, 0.0, 1.0]
+        """
         where = self.index(values)
         weights = None if counts is None else np.asarray(counts, dtype=np.float64)
         return np.bincount(where, weights=weights, minlength=len(self)).astype(np.float64)
 
     def outside(self, values: npt.ArrayLike, counts: npt.ArrayLike | None = None) -> int:
-        """How many of the values lie beyond a bound, and are clipped to it."""
+        """How many of the values lie beyond a bound, and are clipped to it.
+
+        Args:
+            values: numbers.
+            counts: how many rows have each; 1 where left out.
+
+        Returns:
+            The number of rows.
+
+        >>> Lattice(0, 2, 1).outside([-0.1, 1.0, 5.0])
+        2
+        """
         x = self._transformed(numbers(values))
         beyond = (x < self.low) | (x > self.high)
         return int(np.sum(beyond if counts is None else np.asarray(counts)[beyond]))
 
     def beyond(self, values: npt.ArrayLike) -> int:
-        """How many of the values lie more than a step beyond a bound."""
+        """How many of the values lie more than a step beyond a bound.
+
+        Args:
+            values: numbers.
+
+        Returns:
+            How many there are: many of them say that the bounds are those of another column.
+        """
         x = self._transformed(numbers(values))
         return int(np.sum((x < self.low - self.step) | (x > self.high + self.step)))
 
@@ -153,7 +197,16 @@ class Lattice:
 
     @classmethod
     def logarithmic(cls, low: float, high: float, step: float) -> "Lattice":
-        """Points for the logarithms of values from `low` to `high`; the bounds move outwards to whole steps."""
+        """Points for the logarithms of values from `low` to `high`; the bounds move outwards to whole steps.
+
+        Args:
+            low: the least value, above 0.
+            high: the largest.
+            step: between logarithms of neighbouring points.
+
+        Returns:
+            A lattice with `transform="log"`.
+        """
         low, high = (real(n, v, "a finite number above 0") for n, v in (("low", low), ("high", high)))
         if not 0 < low < high:
             raise InputError(
@@ -175,7 +228,17 @@ class Lattice:
         step: float | None = None,
         transform: str | None = None,
     ) -> "Reading":
-        """The lattice asked for, with what was not said read from the values: see `takifugu.laws.lattice`."""
+        """The lattice asked for, with what was not said read from the values: see `takifugu.laws.lattice`.
+
+        Args:
+            values: the column.
+            bounds: the least and the largest point; those of the values where left out.
+            step: between points; the values' own where left out.
+            transform: "log" for a lattice of logarithms.
+
+        Returns:
+            The lattice with what the data decided of it, which is no public knowledge.
+        """
 
         return read(values, bounds=bounds, step=step, transform=transform)
 
@@ -192,7 +255,16 @@ def numbers(values: npt.ArrayLike) -> Array:
 
 
 def is_beyond_digits(step: float | Fraction, low: float, high: float) -> bool:
-    """Whether floats of this size lie too far apart for such a step."""
+    """Whether floats of this size lie too far apart for such a step.
+
+    Args:
+        step: between points.
+        low: the least of them.
+        high: the largest.
+
+    Returns:
+        True where neighbouring points could be one float, so that nothing on such a lattice would be exact.
+    """
     return bool(step < 8 * math.ulp(max(abs(low), abs(high))))
 
 
@@ -207,6 +279,13 @@ def exact(number: float) -> Fraction:
 
 def round_step(span: Fraction, most: int) -> Fraction:
     """The least of 1, 2 or 5 times a power of ten that goes at most `most` times into the span.
+
+    Args:
+        span: how far it reaches.
+        most: how many steps may cover it.
+
+    Returns:
+        The step, as an exact fraction.
 
     >>> round_step(Fraction(73), 10)
     Fraction(10, 1)
@@ -268,6 +347,18 @@ def read(
 
     The step is the largest that leads to every value (and to both bounds), in decimals; where that makes more than
     1,000 points, a round one that is coarser.
+
+    Args:
+        values: the column, none of it missing.
+        bounds: the least and the largest point; those of the values where left out.
+        step: between points; the largest that leads to every value where left out.
+        transform: "log" to measure bounds and steps in logarithms.
+
+    Returns:
+        The lattice, and which of its numbers the values decided.
+
+    Raises:
+        InputError: for bounds that are no range, a step that does not divide it, or values without a logarithm.
 
     >>> read([17, 45, 90]).lattice.low, read([0.1, 0.3, 0.4]).lattice.step
     (15.0, 0.1)

@@ -117,6 +117,14 @@ def quantile_at_score(mixture: "Mixture", score: Array) -> Array:
     Scores keep their meaning far beyond the levels that a float64 u can tell from 0 or 1. Each
     component's own quantile is mean + std·score, and the mixture's lies between the least and the
     largest of them.
+
+    Args:
+        mixture: the mixture of normals.
+        score: places on the standard normal scale.
+
+    Returns:
+        The x with P(X <= x) = Φ(score), found by a bracketed search on the logarithm of whichever tail is the smaller:
+        there the digits are, and a probability of 1 − 10⁻³⁰ has none left in float64.
     """
     from scipy.special import log_ndtr, ndtr
 
@@ -215,7 +223,16 @@ def _float(rank: Ranks) -> Array:
 
 
 def standardised(x: Array, means: Array, stds: Array) -> Array:
-    """(x − mean)/std where the three are broadcast against one another; ±inf on the two sides of a point mass."""
+    """(x − mean)/std where the three are broadcast against one another; ±inf on the two sides of a point mass.
+
+    Args:
+        x: places on the line.
+        means: the means of components.
+        stds: their standard deviations, 0 for points.
+
+    Returns:
+        Scores; at a point itself +inf, since a cumulative distribution counts it from there on.
+    """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         gaps = x - means
         z = gaps / stds
@@ -235,7 +252,16 @@ def _log_tail_and_density(mixture: "Mixture", x: Array, upper: Flags) -> tuple[A
 
 
 def log_tail(mixture: "Mixture", x: Array, upper: Flags) -> tuple[Array, Array]:
-    """ln P(X > x) where `upper` and ln P(X <= x) elsewhere, with x as each component's scores, one a row."""
+    """ln P(X > x) where `upper` and ln P(X <= x) elsewhere, with x as each component's scores, one a row.
+
+    Args:
+        mixture: whose tails are asked for.
+        x: places on the line.
+        upper: for each of them, whether the upper tail is meant.
+
+    Returns:
+        The logarithm of the tail's probability at each place, from which no cancellation takes digits, and the scores.
+    """
     from scipy.special import log_ndtr
 
     # Component by component along the points: sums over a handful in the innermost axis take three times as long.
@@ -264,7 +290,17 @@ _SUM_TOLERANCE = 1e-9  # weights off by more are a mistake; off by less they are
 
 
 def shares(weights: Array) -> Array:
-    """Weights that sum to 1, and to within 2⁻⁵⁰ of it once they are divided by their sum."""
+    """Weights that sum to 1, and to within 2⁻⁵⁰ of it once they are divided by their sum.
+
+    Args:
+        weights: 0 or more, whose sum is 1 but for rounding.
+
+    Returns:
+        The weights, divided by their exact sum where that is off by more than 2⁻⁵⁰.
+
+    Raises:
+        InputError: where one is negative, or the sum is off by more than rounding: they may be meant otherwise.
+    """
     _require_signs(weights)
     total = math.fsum(weights)
     if not abs(total - 1) <= _SUM_TOLERANCE:
@@ -284,7 +320,15 @@ def counts(weights: npt.ArrayLike | None, of: int, *, what: str = "value") -> Ar
 
 
 def merge(values: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[Array, Array]:
-    """Distinct values in order, with the weight (or count) of each; values without weight are dropped."""
+    """Distinct values in order, with the weight (or count) of each; values without weight are dropped.
+
+    Args:
+        values: numbers, in any order, with repeats.
+        weights: of each value; 1 where left out.
+
+    Returns:
+        The distinct values in increasing order and the sum of the weights of each. Zeros of either sign are one value.
+    """
     x = vector("values", values)
     w = counts(weights, len(x))
     points, place = np.unique(x[w > 0], return_inverse=True)
@@ -319,7 +363,16 @@ class Mixture(Components):
     _simple: "Mixture | None"  # None where it is this very mixture: no object should hold itself
 
     def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, stds: npt.ArrayLike) -> None:
-        """Validate, copy and freeze the three lists."""
+        """Validate, copy and freeze the three lists.
+
+        Args:
+            weights: one for each component, 0 or more, whose sum is 1 but for rounding.
+            means: the expectation of each component.
+            stds: its standard deviation, 0 for a point mass.
+
+        Raises:
+            InputError: for lists of different lengths, NaN or infinite entries, and weights that do not sum to 1.
+        """
         w, m, s = vector("weights", weights), vector("means", means), vector("stds", stds)
         if not len(w) == len(m) == len(s):
             raise InputError(
@@ -332,6 +385,13 @@ class Mixture(Components):
     @classmethod
     def gaussian(cls, mean: float, std: float) -> Self:
         """One normal distribution; a point mass where `std` is 0.
+
+        Args:
+            mean: the expectation.
+            std: the standard deviation, 0 or more.
+
+        Returns:
+            A mixture of one component.
 
         >>> Mixture.gaussian(1.0, 2.0).variance
         4.0
@@ -348,6 +408,14 @@ class Mixture(Components):
     @classmethod
     def empirical(cls, values: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Self:
         """Point masses at `values`; repeated values are merged, weights (or counts) are normalised.
+
+        Args:
+            values: the observed answers, or the points of a law that is known.
+            weights: how often each was seen, or its probability; 1 each where left out.
+
+        Returns:
+            A mixture of point masses in increasing order. It claims that nothing but what was seen is possible: for a
+            prior that allows other values, `fit` one or add noise.
 
         >>> Mixture.empirical([3, 1, 3, 3])
         Mixture(weights=[0.25, 0.75], means=[1.0, 3.0], stds=[0.0, 0.0])
@@ -368,6 +436,21 @@ class Mixture(Components):
         """Fit by weighted EM, with the number of components chosen by BIC.
 
         See `takifugu.laws.fitting.fit.fit` for the parameters, and for a result that tells how it went.
+
+        Args:
+            values: the observed answers.
+            weights: how often each was seen; 1 each where left out.
+            max_components: the most components that are tried.
+            min_std: the least standard deviation of a component. By default it follows the values' own resolution,
+                since a
+                component that shrinks onto one value has an unbounded likelihood.
+            seed: of the starting points; the same values and seed give the same mixture.
+
+        Returns:
+            The mixture whose BIC is the least.
+
+        Raises:
+            InputError: where there are no values, or they are not finite numbers.
         """
         from takifugu.laws.fitting.fit import fit
 
@@ -474,6 +557,9 @@ class Mixture(Components):
         """The same distribution with no empty component and no component twice, sorted.
 
         Divergences start here: an empty component must not decide whether an integral converges.
+
+        Returns:
+            A mixture that is equal as a distribution. Two mixtures that simplify to equal ones are at divergence 0.
         """
         if len(self) == 1:
             return self
@@ -498,7 +584,17 @@ class Mixture(Components):
         return Mixture(np.add.reduceat(w, starts), m[starts], s[starts])
 
     def with_noise(self, theta: float) -> "Mixture":
-        """The distribution of X + N(0, theta²)."""
+        """The distribution of X + N(0, theta²).
+
+        Args:
+            theta: the standard deviation of the noise, 0 or more.
+
+        Returns:
+            A mixture of as many components, whose variances have grown by theta².
+
+        >>> Mixture.gaussian(0, 3).with_noise(4)
+        Mixture.gaussian(mean=0, std=5)
+        """
         with np.errstate(over="ignore"):  # beyond the largest float is refused like any infinite std
             return Mixture(self.weights, self.means, np.hypot(self.stds, noise(theta)))
 
@@ -508,6 +604,15 @@ class Mixture(Components):
     def pdf(self, x: Sequence[float] | Array) -> Array: ...
     def pdf(self, x: float | Sequence[float] | Array) -> float | Array:
         """The density at `x`; an error where there is none because a component is a point.
+
+        Args:
+            x: a number, or an array of any shape.
+
+        Returns:
+            The density at each, as a float for a number and as an array otherwise; 0 where it is below every float.
+
+        Raises:
+            InputError: where a component is a point, which has no density.
 
         >>> round(Mixture.gaussian(0, 1).pdf(0.0), 6)
         0.398942
@@ -530,6 +635,12 @@ class Mixture(Components):
     def cdf(self, x: float | Sequence[float] | Array) -> float | Array:
         """P(X <= x).
 
+        Args:
+            x: a number, or an array of any shape; infinite ones are allowed.
+
+        Returns:
+            The probability of values up to each, points included.
+
         >>> Mixture.gaussian(2.0, 3.0).cdf([2.0, 1e9]).tolist()
         [0.5, 1.0]
         """
@@ -545,13 +656,30 @@ class Mixture(Components):
     def quantile(self, u: float | Sequence[float] | Array) -> float | Array:
         """The least x with cdf(x) >= u, for u from 0 to 1.
 
+        Args:
+            u: one level or several, each from 0 to 1.
+
+        Returns:
+            The quantile of each, found by bisection between the components' own quantiles; the ends of the support for
+            0
+            and 1, which are infinite unless the mixture is made of points.
+
         >>> Mixture.empirical([1, 2, 3, 4]).quantile([0.25, 0.26]).tolist()
         [1.0, 2.0]
         """
         return _scalar(quantile(self, reals("u", u)))
 
     def sample(self, size: int, *, seed: int | None = None) -> Array:
-        """Independent draws, for simulations. Never the noise of a release: see `takifugu.release`."""
+        """Independent draws, for simulations. Never the noise of a release: see `takifugu.release`.
+
+        Args:
+            size: how many numbers.
+            seed: of the generator; fresh random bits where left out.
+
+        Returns:
+            An array of `size` numbers. They come from floating-point samplers, whose low bits can betray the true
+            value.
+        """
         size = integer("size", size, least=0)
         rng = np.random.default_rng(None if seed is None else integer("seed", seed, least=0))
         which = rng.choice(len(self), size=size, p=self._normalised())

@@ -39,7 +39,17 @@ class VectorMixture(Components):
     covariances: Array
 
     def __init__(self, weights: npt.ArrayLike, means: npt.ArrayLike, covariances: npt.ArrayLike) -> None:
-        """Validate, copy and freeze the three lists."""
+        """Validate, copy and freeze the three lists.
+
+        Args:
+            weights: one for each component, 0 or more, whose sum is 1 but for rounding.
+            means: a row for each component, with a column for each number of the vector.
+            covariances: a symmetric, positive semidefinite matrix for each component.
+
+        Raises:
+            InputError: for shapes that do not fit one another, NaN, and matrices that are no covariances beyond
+                rounding.
+        """
         w = vector("weights", weights)
         m = _finite("means", means, 2, "one row of numbers per component")
         c = _finite("covariances", covariances, 3, "one square matrix per component")
@@ -62,6 +72,13 @@ class VectorMixture(Components):
     def gaussian(cls, mean: npt.ArrayLike, covariance: npt.ArrayLike) -> Self:
         """One normal distribution; a point where the covariance is all zeros.
 
+        Args:
+            mean: the expectation, a list of numbers.
+            covariance: a symmetric, positive semidefinite matrix with a row for each of them.
+
+        Returns:
+            A mixture of one component.
+
         >>> VectorMixture.gaussian([0, 0], [[1, 0], [0, 4]]).dimension
         2
         """
@@ -72,6 +89,13 @@ class VectorMixture(Components):
     @classmethod
     def empirical(cls, points: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Self:
         """Point masses at the rows of `points`; equal rows are merged, weights (or counts) are normalised.
+
+        Args:
+            points: the observed vectors, one a row.
+            weights: how often each was seen, or its probability; 1 each where left out.
+
+        Returns:
+            A mixture of point masses.
 
         >>> len(VectorMixture.empirical([[1, 2], [3, 4], [1, 2]]))
         2
@@ -158,7 +182,11 @@ class VectorMixture(Components):
         return self.covariances
 
     def simplified(self) -> "VectorMixture":
-        """The same distribution with no empty component and no component twice, sorted."""
+        """The same distribution with no empty component and no component twice, sorted.
+
+        Returns:
+            A mixture that is equal as a distribution. Divergences start from it.
+        """
         if len(self) == 1:
             return self
         flat = np.concatenate([self.means, self.covariances.reshape(len(self), -1)], axis=1)[self.weights > 0]
@@ -168,7 +196,17 @@ class VectorMixture(Components):
         return VectorMixture(weights, distinct[:, :d], distinct[:, d:].reshape(-1, d, d))
 
     def with_noise(self, covariance: npt.ArrayLike) -> "VectorMixture":
-        """The distribution of X + N(0, covariance)."""
+        """The distribution of X + N(0, covariance).
+
+        Args:
+            covariance: of the noise, a positive semidefinite matrix.
+
+        Returns:
+            A mixture of as many components, to whose covariances that of the noise is added.
+
+        >>> VectorMixture.gaussian([0, 0], [[1, 0], [0, 1]]).with_noise([[3, 0], [0, 8]]).deviations.tolist()
+        [2.0, 3.0]
+        """
         extra = covariance_matrix("the noise's covariance", covariance)
         if extra.shape[0] != self.dimension:
             raise InputError(f"noise of {extra.shape[0]} numbers cannot be added to vectors of {self.dimension}")
@@ -176,6 +214,14 @@ class VectorMixture(Components):
 
     def marginal(self, axes: Sequence[int]) -> "VectorMixture":
         """The distribution of some of the numbers, in the order of `axes`.
+
+        Args:
+            axes: the places of the numbers to keep, counted from 0.
+
+        Returns:
+            A law of shorter vectors. Noise that suffices for it alone may be too little for the whole vector, whose
+            numbers
+            tell about one another.
 
         >>> VectorMixture.gaussian([1, 2], [[1, 0], [0, 4]]).marginal([1])
         VectorMixture.gaussian(mean=[2.0], covariance=[[4.0]])
@@ -186,7 +232,17 @@ class VectorMixture(Components):
         return VectorMixture(self.weights, self.means[:, kept], self.covariances[np.ix_(range(len(self)), kept, kept)])
 
     def projected(self, direction: npt.ArrayLike) -> Mixture:
-        """The distribution of the number direction · X."""
+        """The distribution of the number direction · X.
+
+        Args:
+            direction: as many numbers as the vector has.
+
+        Returns:
+            A mixture on the line, with means d·μ and variances dᵀΣd.
+
+        >>> VectorMixture.gaussian([1, 2], [[1, 0], [0, 4]]).projected([0, 1])
+        Mixture.gaussian(mean=2, std=2)
+        """
         a = vector("direction", direction)
         if len(a) != self.dimension:
             raise InputError(f"direction must hold {self.dimension} numbers, one per axis, got {len(a)}")
@@ -194,7 +250,15 @@ class VectorMixture(Components):
         return Mixture(self.weights, self.means @ a, np.sqrt(np.maximum(variances, 0.0)))
 
     def sample(self, size: int, *, seed: int | None = None) -> Array:
-        """Independent draws, one a row, for simulations. Never the noise of a release."""
+        """Independent draws, one a row, for simulations. Never the noise of a release.
+
+        Args:
+            size: how many vectors.
+            seed: of the generator; fresh random bits where left out.
+
+        Returns:
+            An array with a vector in each of `size` rows.
+        """
         size = integer("size", size, least=0)
         rng = np.random.default_rng(None if seed is None else integer("seed", seed, least=0))
         which = rng.choice(len(self), size=size, p=self._normalised())
@@ -207,7 +271,21 @@ class VectorMixture(Components):
 
 
 def covariance_matrix(name: str, given: npt.ArrayLike, *, definite: bool = False) -> Array:
-    """`given` as a symmetric matrix whose eigenvalues are not negative, beyond rounding; `definite`: all above 0."""
+    """`given` as a symmetric matrix whose eigenvalues are not negative, beyond rounding; `definite`: all above 0.
+
+    Args:
+        name: what the matrix is called in an error.
+        given: the matrix.
+        definite: whether every eigenvalue must be above 0, as that of noise must.
+
+    Returns:
+        The matrix made symmetric to the last bit.
+
+    Raises:
+        InputError: for what is no square matrix of finite numbers, or has an eigenvalue below 0 by more than rounding
+            in
+            the units in which every axis has variance 1.
+    """
     c = _finite(name, given, 2, "a square matrix of numbers")
     if c.shape[0] != c.shape[1]:
         raise InputError(f"{name} must be a square matrix, got {c.shape[0]} rows and {c.shape[1]} columns")
@@ -255,6 +333,17 @@ LAWS = (Mixture, Finite, VectorMixture)
 
 def law_from_state(state: object, where: str, room: form.Room) -> Law:
     """The law that `to_state` wrote, of whatever kind.
+
+    Args:
+        state: the object from a file.
+        where: its place in the file, which errors name.
+        room: what is left of the numbers that one file may hold.
+
+    Returns:
+        A `Mixture`, `Finite` or `VectorMixture`, equal to what was written to the last bit.
+
+    Raises:
+        InputError: with the name of the field that is missing, unknown or wrong.
 
     >>> law_from_state(Mixture.gaussian(0, 1).to_state(), "law", form.Room())
     Mixture.gaussian(mean=0, std=1)
