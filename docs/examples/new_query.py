@@ -7,8 +7,7 @@ import narwhals as nw
 
 import takifugu as tk
 from takifugu.problems.answer import Answer
-from takifugu.queries.priors import Priors
-from takifugu.queries.remarks import check_roles
+from takifugu.queries.priors import Priors, check_roles
 
 
 @dataclass(frozen=True)

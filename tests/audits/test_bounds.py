@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom
 
-from takifugu.audits.confidence_bounds import Wager, best_wager, lower_bound, mean_at_least, share_interval
+from takifugu.audits.outcome import Wager, best_wager, lower_bound, mean_at_least, share_interval
 
 weights = st.lists(st.integers(1, 1000), min_size=4, max_size=4)
 orders = st.sampled_from([1.01, 1.5, 2.0, 3.0, 8.0, 64.0, math.inf])

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import takifugu
 from takifugu.cli import main
 from takifugu.commands.output import _NAMES, in_flags
-from takifugu.releases.secret_rows import outside
+from takifugu.releases.binding import outside
 
 SOURCE = Path(takifugu.__file__).parent
 ROOMS = ("problems", "mechanisms", "tables", "queries", "calibration", "certificates", "releases", "audits")

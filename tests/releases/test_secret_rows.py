@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.releases.secret_rows import protected_rows
+from takifugu.releases.binding import protected_rows
 
 ONE, OTHER = PRIORS.values()
 MAKES = {

@@ -12,8 +12,7 @@ import takifugu as tk
 from takifugu.problems.diagnostics import Diagnostic
 from takifugu.queries.priors import Priors
 from takifugu.reports import words
-from takifugu.reports.facts import facts_for, facts_of
-from takifugu.reports.noise_facts import budgets
+from takifugu.reports.facts import budgets, facts_for, facts_of
 
 GAUSSIAN = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 2)}
 MIXED = {"a": tk.Mixture([0.4, 0.6], [0, 3], [0.5, 1]), "b": tk.Mixture([0.5, 0.5], [1, 5], [0.4, 1.1])}

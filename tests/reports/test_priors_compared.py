@@ -6,8 +6,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.reports import words
-from takifugu.reports.facts import facts_of
-from takifugu.reports.noise_facts import UnderPrior, hangs_on_prior, priors_compared
+from takifugu.reports.facts import UnderPrior, facts_of, hangs_on_prior, priors_compared
 
 
 def heart(prior):

@@ -1,7 +1,7 @@
 """Who attacks: an adversary who knows the priors, and learners who know nothing but some of the rows.
 
 An attacker turns every row into a score, the larger the more it looks like the first secret of a pair than like the
-second: a guess at ln(p/q). `takifugu.audits.confidence_bounds` makes a bound of any score, so none of this is trusted.
+second: a guess at ln(p/q). `takifugu.audits.outcome` makes a bound of any score, so none of this is trusted.
 """
 
 import math

@@ -24,13 +24,15 @@ from takifugu.audits.attacks import (
     order_tells,
     unprotected,
 )
-from takifugu.audits.confidence_bounds import best_wager, lower_bound, share_interval
 from takifugu.audits.outcome import (
     FEW_AUDITED,
     MISPLACED,
     Attack,
     Audit,
     Guess,
+    best_wager,
+    lower_bound,
+    share_interval,
 )
 from takifugu.audits.rows import Rows, listed_rows, read_rows
 from takifugu.calibration import Calibration

@@ -12,11 +12,13 @@ from takifugu.problems.answer import Spelling as Spelling
 from takifugu.problems.answer import tidy as tidy
 from takifugu.problems.composition import Price as Price
 from takifugu.problems.composition import budget_of as budget_of
+from takifugu.problems.composition import channel_guarantee as channel_guarantee
 from takifugu.problems.composition import first_price as first_price
 from takifugu.problems.composition import in_nats as in_nats
 from takifugu.problems.composition import price_of as price_of
 from takifugu.problems.composition import priced_in as priced_in
 from takifugu.problems.composition import require_total as require_total
+from takifugu.problems.composition import total_guarantee as total_guarantee
 from takifugu.problems.diagnostics import OF_READING as OF_READING
 from takifugu.problems.diagnostics import Diagnostic as Diagnostic
 from takifugu.problems.diagnostics import about as about
@@ -43,8 +45,6 @@ from takifugu.problems.guarantee import guarantee_from_state as guarantee_from_s
 from takifugu.problems.guarantee import odds_factor as odds_factor
 from takifugu.problems.guarantee import promise_of_guess as promise_of_guess
 from takifugu.problems.guarantee import recommended_alpha as recommended_alpha
-from takifugu.problems.private import channel_guarantee as channel_guarantee
-from takifugu.problems.private import total_guarantee as total_guarantee
 from takifugu.problems.problem import OWN_ROWS as OWN_ROWS
 from takifugu.problems.problem import SCARCE as SCARCE
 from takifugu.problems.problem import Belief as Belief

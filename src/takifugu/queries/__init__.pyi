@@ -18,7 +18,9 @@ from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors
 from takifugu.queries.priors import Query as Query
 from takifugu.queries.priors import named_pairs as named_pairs
+from takifugu.queries.priors import require_no_codes as require_no_codes
 from takifugu.queries.priors import secret_named as secret_named
+from takifugu.queries.priors import suspected_code as suspected_code
 from takifugu.queries.private_counts import DATA_FREE as DATA_FREE
 from takifugu.queries.private_counts import FEW_FOR_COUNTS as FEW_FOR_COUNTS
 from takifugu.queries.private_counts import Cells as Cells
@@ -26,8 +28,6 @@ from takifugu.queries.private_counts import PrivateCounts as PrivateCounts
 from takifugu.queries.private_counts import point_masses as point_masses
 from takifugu.queries.raw import KINDS as KINDS
 from takifugu.queries.raw import Raw as Raw
-from takifugu.queries.remarks import require_no_codes as require_no_codes
-from takifugu.queries.remarks import suspected_code as suspected_code
 from takifugu.queries.row import MOST_NUMBERS as MOST_NUMBERS
 from takifugu.queries.row import Row as Row
 from takifugu.queries.row import about as about

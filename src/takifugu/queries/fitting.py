@@ -10,9 +10,8 @@ from takifugu._validation import no_cells
 from takifugu.errors import InputError
 from takifugu.laws import Finite
 from takifugu.problems import SCARCE, Answer, Diagnostic, about, named_belief, warn
-from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query
+from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query, read_alike
 from takifugu.queries.private_counts import PrivateCounts
-from takifugu.queries.remarks import read_alike
 from takifugu.tables import Reading, Table, reading_beside, with_secrets
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic
 from takifugu.queries.leakage import Betrayal, Proposal, betrayals_of, proposed
-from takifugu.queries.remarks import (
+from takifugu.queries.priors import (
     about_left_out,
     heavy_tail,
     read_alike,

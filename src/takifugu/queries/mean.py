@@ -17,8 +17,7 @@ from takifugu.divergences import projected_loss
 from takifugu.errors import InputError
 from takifugu.laws import Mixture, VectorMixture
 from takifugu.problems import MEAN_BY, Answer, Diagnostic
-from takifugu.queries.priors import Priors
-from takifugu.queries.remarks import about_codes, about_rows, check_roles, together
+from takifugu.queries.priors import Priors, about_codes, about_rows, check_roles, together
 from takifugu.tables import (
     DISTINCT,
     USUAL,

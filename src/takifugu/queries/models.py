@@ -16,8 +16,7 @@ from takifugu._work import one_thread
 from takifugu.errors import InputError, MissingExtraError
 from takifugu.laws import Law, Mixture, VectorMixture
 from takifugu.problems import MEAN_OF, Answer, Diagnostic
-from takifugu.queries.priors import Priors
-from takifugu.queries.remarks import about_rows, check_roles
+from takifugu.queries.priors import Priors, about_rows, check_roles
 from takifugu.tables import Sample, Secret, Table, centre_and_spread, prepare
 
 if TYPE_CHECKING:

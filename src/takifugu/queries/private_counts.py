@@ -27,8 +27,7 @@ from takifugu.mechanisms import MOST_VALUES
 from takifugu.messages import Message
 from takifugu.problems import SCARCE, Answer, Choices, Diagnostic, Spelling
 from takifugu.problems import nouns as documents
-from takifugu.queries.priors import Priors
-from takifugu.queries.remarks import FEW, check_roles
+from takifugu.queries.priors import FEW, Priors, check_roles
 from takifugu.queries.row import Row, count_rows, given_domain, require_feasible, values_of
 from takifugu.tables import Table, match_secret
 

@@ -12,8 +12,9 @@ from takifugu.errors import InputError
 from takifugu.laws import Lattice, Mixture, Reading, counted, fit_grouped, own_normal, read
 from takifugu.problems import Answer, Diagnostic
 from takifugu.queries.mean import one_or_several, row_vectors
-from takifugu.queries.priors import Beliefs, Priors
-from takifugu.queries.remarks import (
+from takifugu.queries.priors import (
+    Beliefs,
+    Priors,
     about_codes,
     about_lattice,
     about_left_out,

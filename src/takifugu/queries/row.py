@@ -19,8 +19,17 @@ from takifugu.problems import (
     Choices,
     Diagnostic,
 )
-from takifugu.queries.priors import Beliefs, ColumnWeights, Priors
-from takifugu.queries.remarks import FEW, about_codes, about_left_out, about_scarce, check_roles, naming
+from takifugu.queries.priors import (
+    FEW,
+    Beliefs,
+    ColumnWeights,
+    Priors,
+    about_codes,
+    about_left_out,
+    about_scarce,
+    check_roles,
+    naming,
+)
 from takifugu.queries.side_information import Key, cell_beliefs, checked_known
 from takifugu.tables import (
     LEAVE_OUT,

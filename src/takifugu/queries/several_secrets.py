@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from takifugu.errors import InputError
 from takifugu.messages import rows_of
 from takifugu.problems import Diagnostic
-from takifugu.queries.priors import Beliefs, Priors
-from takifugu.queries.remarks import about_left_out
+from takifugu.queries.priors import Beliefs, Priors, about_left_out
 from takifugu.tables import BySecret, Table, answers, how_many
 
 if TYPE_CHECKING:

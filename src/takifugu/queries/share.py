@@ -22,8 +22,7 @@ from takifugu.errors import CalibrationError, InputError, no_column
 from takifugu.laws import Mixture, exact
 from takifugu.problems import TABLE_COUNT, TABLE_MEAN, Answer, Choices, Diagnostic
 from takifugu.queries.mean import Mean
-from takifugu.queries.priors import Priors
-from takifugu.queries.remarks import FEW, about_codes, check_roles
+from takifugu.queries.priors import FEW, Priors, about_codes, check_roles
 from takifugu.queries.row import count_rows
 from takifugu.tables import Secret, Table, listed, match_secret
 

@@ -1,4 +1,7 @@
+from takifugu.releases.binding import OTHERS as OTHERS
 from takifugu.releases.binding import how_many as how_many
+from takifugu.releases.binding import protected_secrets as protected_secrets
+from takifugu.releases.binding import require_inside as require_inside
 from takifugu.releases.depending import depend as depend
 from takifugu.releases.drawing import drawing_of as drawing_of
 from takifugu.releases.drift import DRIFTS as DRIFTS
@@ -33,9 +36,6 @@ from takifugu.releases.releasing import is_of_table as is_of_table
 from takifugu.releases.releasing import refuse_lazy as refuse_lazy
 from takifugu.releases.releasing import release as release
 from takifugu.releases.releasing import released as released
-from takifugu.releases.secret_rows import OTHERS as OTHERS
-from takifugu.releases.secret_rows import protected_secrets as protected_secrets
-from takifugu.releases.secret_rows import require_inside as require_inside
 from takifugu.releases.spark import made_once as made_once
 from takifugu.releases.spark import refuse_of_spark as refuse_of_spark
 from takifugu.releases.transformer import PublishTransformer as PublishTransformer

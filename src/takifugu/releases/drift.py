@@ -21,7 +21,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels import Channel, ListChannel, Noise
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Mixture, VectorMixture
-from takifugu.releases.secret_rows import protected_pairs, protected_secrets
+from takifugu.releases.binding import protected_pairs, protected_secrets
 from takifugu.tables import Coded
 
 DRIFTS = ("refuse", "allow")

@@ -17,7 +17,7 @@ from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems import Diagnostic
-from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns
+from takifugu.releases.binding import NOT_CHECKED, OTHERS, Columns, bound_columns, reading_as_fitted, require_as_fitted
 from takifugu.releases.frames import (
     POSITION,
     appear,
@@ -37,7 +37,6 @@ from takifugu.releases.passed_through import Watch
 from takifugu.releases.plan import Plan, Shuffle
 from takifugu.releases.records import Recognition
 from takifugu.releases.releasing import is_of_table, refuse_beside_a_mean, write_one_number
-from takifugu.releases.secret_rows import OTHERS, reading_as_fitted, require_as_fitted
 from takifugu.tables import PARQUET, Coded, Reading, Table, lacking, stream
 
 if TYPE_CHECKING:

@@ -15,12 +15,11 @@ from takifugu._validation import Array
 from takifugu.atomic import draft, open_to_readers
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.releases.binding import Columns
+from takifugu.releases.binding import Columns, as_called, as_counted, has_pairs, protected_rows, refuse_fewer
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.ledgers_nearby import Beside
 from takifugu.releases.passed_through import Watch, harmless
 from takifugu.releases.plan import Places, Plan, shuffled
-from takifugu.releases.secret_rows import as_called, as_counted, has_pairs, protected_rows, refuse_fewer
 from takifugu.tables import (
     SAME_NAME,
     Coded,

@@ -15,10 +15,9 @@ from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems import OWN_ROWS, belief_names, named_belief
-from takifugu.releases.binding import Columns
+from takifugu.releases.binding import Columns, as_called, protected_secrets
 from takifugu.releases.drift import Drift, refuse_drift
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import as_called, protected_secrets
 from takifugu.tables import Coded, cell_in_words, pairs_of, reads_as_more
 
 if TYPE_CHECKING:

@@ -13,7 +13,23 @@ from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems import MEAN, OF_TABLES, Answer
-from takifugu.releases.binding import NOT_CHECKED, Columns, bound_columns, require_near, require_one_number
+from takifugu.releases.binding import (
+    NOT_CHECKED,
+    OTHERS,
+    Columns,
+    are_texts,
+    as_called,
+    as_fitted,
+    bound_columns,
+    has_pairs,
+    protected_rows,
+    protected_secrets,
+    reading_as_fitted,
+    refuse_fewer,
+    refuse_sentinels,
+    require_near,
+    require_one_number,
+)
 from takifugu.releases.frames import (
     appear,
     as_frame,
@@ -28,18 +44,6 @@ from takifugu.releases.frames import (
 )
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import Places, Plan, Released, bits_of, warn_of_order
-from takifugu.releases.secret_rows import (
-    OTHERS,
-    are_texts,
-    as_called,
-    as_fitted,
-    has_pairs,
-    protected_rows,
-    protected_secrets,
-    reading_as_fitted,
-    refuse_fewer,
-    refuse_sentinels,
-)
 from takifugu.tables import Reading, Table, complete_rows, listed, match_secret, plain
 
 if TYPE_CHECKING:

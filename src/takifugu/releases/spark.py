@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from takifugu.errors import InputError
-from takifugu.releases.binding import Columns
+from takifugu.releases.binding import Columns, as_called, outside, protected_rows, protected_secrets
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.frames import leaving, protected, ready
 from takifugu.releases.passed_through import MOST, KnownCells, Telling
 from takifugu.releases.plan import Plan
-from takifugu.releases.secret_rows import as_called, outside, protected_rows, protected_secrets
 from takifugu.tables import SAME_NAME, Coded, attempt
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 from takifugu.reports.channel_facts import ChannelFacts as ChannelFacts
 from takifugu.reports.common import Facts as Facts
+from takifugu.reports.facts import NoiseFacts as NoiseFacts
 from takifugu.reports.facts import VectorFacts as VectorFacts
 from takifugu.reports.facts import facts_for as facts_for
 from takifugu.reports.facts import facts_of as facts_of
 from takifugu.reports.html import render as render
 from takifugu.reports.html import render_audit as render_audit
 from takifugu.reports.html import report as report
-from takifugu.reports.noise_facts import NoiseFacts as NoiseFacts
 from takifugu.reports.notebook import publication as publication
 from takifugu.reports.summary import Publication as Publication
 from takifugu.reports.summary import besides as besides

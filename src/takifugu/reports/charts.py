@@ -15,8 +15,7 @@ from takifugu.errors import InputError
 from takifugu.laws import Finite, Law, Mixture, Scalar, VectorMixture, key
 from takifugu.reports.channel_facts import ColumnFacts
 from takifugu.reports.common import TOO_FEW, Curve, Facts, curve, grid, is_shown, too_few
-from takifugu.reports.facts import AxisFacts, VectorFacts
-from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.facts import AxisFacts, NoiseFacts, VectorFacts
 from takifugu.reports.svg import (
     INK,
     LETTER,

@@ -22,8 +22,7 @@ from takifugu.reports import pages as vector_page
 from takifugu.reports.blocks import bars, cards, columns, paragraphs, say, scroll, section, style, table
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.common import Facts
-from takifugu.reports.facts import VectorFacts, facts_of
-from takifugu.reports.noise_facts import NoiseFacts
+from takifugu.reports.facts import NoiseFacts, VectorFacts, facts_of
 from takifugu.reports.svg import PICTURE_WIDTH, Panel, Picture, Scale, legend
 from takifugu.reports.text import clean, escape, number, percent, share_of
 

@@ -27,9 +27,8 @@ from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, column_fac
 from takifugu.reports.charts import before_after_chart, channel_chart, laws_chart, privacy_chart
 from takifugu.reports.charts import picture as axis_picture
 from takifugu.reports.common import TOO_FEW, is_shown
-from takifugu.reports.facts import VectorFacts, facts_of
+from takifugu.reports.facts import NoiseFacts, VectorFacts, facts_of
 from takifugu.reports.html import audit_charts
-from takifugu.reports.noise_facts import NoiseFacts
 from takifugu.reports.svg import NOTEBOOK, Picture, stacked
 from takifugu.reports.text import clean, number, percent
 

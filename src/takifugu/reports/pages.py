@@ -23,8 +23,7 @@ from takifugu.reports.blocks import (
 from takifugu.reports.channel_facts import ChannelFacts
 from takifugu.reports.charts import picture
 from takifugu.reports.common import TOO_FEW, Facts, too_few
-from takifugu.reports.facts import VectorFacts
-from takifugu.reports.noise_facts import NoiseFacts, SecretFacts
+from takifugu.reports.facts import NoiseFacts, SecretFacts, VectorFacts
 from takifugu.reports.summary import publication_of
 from takifugu.reports.text import clean, escape, in_letters, number, percent
 

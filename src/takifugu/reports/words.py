@@ -15,7 +15,7 @@ from takifugu.queries import FEW_FOR_COUNTS
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import STRONGER, ChannelFacts, ColumnFacts, is_of_own_rows
 from takifugu.reports.common import Facts
-from takifugu.reports.noise_facts import NoiseFacts, channel_of, hangs_on_prior
+from takifugu.reports.facts import NoiseFacts, channel_of, hangs_on_prior
 from takifugu.reports.text import at_least, at_most, clean, in_letters, number, percent, share_of
 
 _HIDES_LITTLE = 0.95  # of the guesses right: more than that is hardly a secret
