@@ -54,6 +54,22 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -
     """What a rule found, with the noise that the exact divergence asks for where that is more.
 
     The bound guarantees it; the exact divergence makes sure, rounding and other people's code included.
+
+    A mechanism may be another package's. So its channel is held to the exact divergence once more, whatever the
+    mechanism says of it, and to the laws that it is for.
+
+    Args:
+        rule: the mechanism.
+        found: its channel, and how it was found.
+        problem: what it was found for.
+        asked: the guarantee.
+
+    Returns:
+        The same for a mechanism of this package, whose channels are checked where they are made; of another's, noise
+        raised until the exact divergence is within the budget, and any other channel only if it is proved.
+
+    Raises:
+        CalibrationError: where the channel does not keep the guarantee, and no noise of its kind is known that does.
     """
     if not isinstance(found, Found):
         raise CalibrationError(f"{rule.name!r} gave a {type(found).__name__} where a Found with a channel is needed")
@@ -83,7 +99,18 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -
 def noise_is_enough(
     problem: Problem, channel: Noise, promised: Guarantee, *, mechanism: str, options: dict[str, object]
 ) -> bool:
-    """Whether noise keeps the guarantee: by a bound, or in balls where that does not clear a place."""
+    """Whether noise keeps the guarantee: by a bound, or in balls where that does not clear a place.
+
+    Args:
+        problem: the priors and pairs.
+        channel: the noise.
+        promised: what it has to keep.
+        mechanism: the name of the mechanism that found it, for guarantees that nothing else can check.
+        options: its options.
+
+    Returns:
+        True where every pair is within its budget under every belief. What cannot be decided counts as a no.
+    """
     if promised.is_provable:
         return keeps(problem, channel, promised)
     rule = get_mechanism(mechanism, options)
@@ -104,21 +131,45 @@ _DEFAULTS: dict[Space, tuple[str, dict[str, object]]] = {
 
 
 def default_mechanism(problem: Problem, asked: Guarantee) -> str:
-    """The name of the mechanism for the laws of a problem, where none is asked for."""
+    """The name of the mechanism for the laws of a problem, where none is asked for.
+
+    Args:
+        problem: whose laws say what is published: numbers, entries of a list, or vectors.
+        asked: the guarantee; of numbers, odds take Laplace noise.
+
+    Returns:
+        A name that `list_mechanisms` has.
+    """
     if problem.space == "number" and asked.most_odds is not None:
         return "laplace"  # Gaussian noise bounds no odds
     return _DEFAULTS[problem.space][0]
 
 
 def knowing(channel: Channel, rule: Mechanism | None = None) -> Mechanism:
-    """The rule, if it knows what such a channel keeps and costs; else the one that does, with nothing wished for."""
+    """The rule, if it knows what such a channel keeps and costs; else the one that does, with nothing wished for.
+
+    Args:
+        channel: that a calibration has.
+        rule: the mechanism that found it, which may be of another kind.
+
+    Returns:
+        A mechanism that answers what such a channel costs and keeps.
+    """
     if rule is not None and getattr(rule, "space", None) == channel.publishes:
         return rule
     return get_mechanism(*_DEFAULTS[channel.publishes])
 
 
 def require_fitting(problem: Problem, channel: Channel) -> None:
-    """Refuse a channel that is not of the kind that the laws of a problem go through."""
+    """Refuse a channel that is not of the kind that the laws of a problem go through.
+
+    Args:
+        problem: of a calibration from a file, or from another package's mechanism.
+        channel: that it has.
+
+    Raises:
+        InputError: where they are of different kinds or dimensions, or the channel publishes from other lists.
+    """
     if channel.publishes != problem.space:
         raise InputError("the channel is not of the kind that the laws need")
     if channel.publishes == "vector" and channel.width != (dimension := problem.laws(0)[0].dimension):
@@ -139,7 +190,16 @@ def _require_on_lists(problem: Problem, lists: Sequence[set[object]]) -> None:
 
 
 def expected_loss(rule: Mechanism, problem: Problem, channel: Channel) -> float:
-    """The expected loss of a published value."""
+    """The expected loss of a published value.
+
+    Args:
+        rule: the mechanism, which may have a loss of its own.
+        problem: whose rows weigh the secrets.
+        channel: that the answer goes through.
+
+    Returns:
+        The mean squared error of a number or vector, and the expected distortion of a value from a list.
+    """
     return knowing(channel, rule).cost(problem, channel)
 
 
@@ -166,7 +226,14 @@ _FIGURES = ("theta", "variance", "error", "alpha", "epsilon", "worst_pair", "pai
 
 
 def whole(calibration: "Calibration") -> dict[str, object]:
-    """Everything, with figures for readers: not read back, except to see that nobody changed a part of them."""
+    """Everything, with figures for readers: not read back, except to see that nobody changed a part of them.
+
+    Args:
+        calibration: the calibration.
+
+    Returns:
+        Plain values for JSON. Losses of more directed pairs than are listed leave the worst alone.
+    """
     losses, pairs = calibration.losses, calibration.pairs
     listed = losses if len(losses) <= _LISTED_LOSSES else [calibration.worst_pair]
     return essentials(calibration) | {
@@ -182,7 +249,14 @@ def whole(calibration: "Calibration") -> dict[str, object]:
 
 
 def essentials(calibration: "Calibration") -> dict[str, object]:
-    """What everything else follows from: nothing computed anew, so the same on every machine."""
+    """What everything else follows from: nothing computed anew, so the same on every machine.
+
+    Args:
+        calibration: the calibration.
+
+    Returns:
+        Plain values for JSON, whose canonical form is what certificates and ledgers take the digest of.
+    """
     from takifugu.problems import nouns as documents
 
     optimality = calibration.optimality
@@ -202,7 +276,17 @@ def essentials(calibration: "Calibration") -> dict[str, object]:
 
 
 def essential_part(data: object) -> dict[str, object]:
-    """The essentials within what `whole` gave."""
+    """The essentials within what `whole` gave.
+
+    Args:
+        data: the content of a file.
+
+    Returns:
+        Its essentials.
+
+    Raises:
+        InputError: for what is no calibration, or one of a version that is not read.
+    """
     if isinstance(data, dict) and "format" not in data and "theta" in data and "beliefs" in data:
         raise InputError(
             "this is not a calibration of this version: it was made by version 0.1, which did not say what a "
@@ -214,7 +298,15 @@ def essential_part(data: object) -> dict[str, object]:
 
 
 def require_own_figures(data: dict[str, object], found: "Calibration") -> None:
-    """Refuse a file whose figures for readers are not those of the calibration in it."""
+    """Refuse a file whose figures for readers are not those of the calibration in it.
+
+    Args:
+        data: the content of a file.
+        found: the calibration that its essentials make.
+
+    Raises:
+        InputError: with the figure that differs. Whoever reads the file would believe the figure, and it is not proved.
+    """
     for name in ("theta", "variance", "error", "alpha", "epsilon"):
         if not _agree(data[name], _figure(found, name), _DIGITS if name == "error" else 0.0):
             raise InputError(f"{name!r} is not that of the calibration it stands in: the file was changed")
@@ -443,7 +535,14 @@ class Calibration(Plotted):
         return self.problem.findings
 
     def with_finding(self, finding: Diagnostic) -> "Calibration":
-        """The same calibration with one more remark."""
+        """The same calibration with one more remark.
+
+        Args:
+            finding: the remark.
+
+        Returns:
+            A new calibration; this one does not change.
+        """
         return replace(self, problem=replace(self.problem, findings=(*self.problem.findings, finding)))
 
     @property
@@ -565,6 +664,14 @@ class Calibration(Plotted):
 
         A release asks this, since a calibration may come from a file that somebody has changed. Places that a bound
         does not clear are decided in ball arithmetic; for a proof of all see `takifugu.certify`.
+
+        Returns:
+            True where every directed pair is within the budget under every belief, and evidence from draws, where there
+            is any, belongs to this problem, channel and guarantee. False says that a release would be refused.
+
+        >>> from takifugu import Mixture, calibrate
+        >>> calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1).meets_budget()
+        True
         """
         if self.evidence is not None and not (
             self.guarantee.is_provable and self.evidence.holds(self.problem, self.channel, self.guarantee)
@@ -581,6 +688,9 @@ class Calibration(Plotted):
         """Everything, as plain values for JSON; no float loses a bit. It holds the priors: keep it private.
 
         Losses are listed up to 10,000 directed pairs; beyond that only the worst is.
+
+        Returns:
+            What `save` writes: the essentials, and figures for whoever opens the file.
         """
         return whole(self)
 
@@ -590,7 +700,17 @@ class Calibration(Plotted):
 
     @classmethod
     def from_dict(cls, data: Any) -> "Calibration":
-        """What `to_dict` wrote, validated again. Nothing is proved by it: see `certify`."""
+        """What `to_dict` wrote, validated again. Nothing is proved by it: see `certify`.
+
+        Args:
+            data: what `to_dict` gave.
+
+        Returns:
+            An equal calibration.
+
+        Raises:
+            InputError: with the name of the field that is missing, unknown, wrong or not what follows from the others.
+        """
         found = cls.from_essentials(essential_part(data))
         require_own_figures(data, found)
         return found
@@ -601,12 +721,29 @@ class Calibration(Plotted):
         return cls(**parts(data))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `load`, `takifugu certify` and `takifugu release` take. It holds the priors."""
+        """Write the file that `load`, `takifugu certify` and `takifugu release` take. It holds the priors.
+
+        Args:
+            path: a name that is free, or that of a file to be written over. Only its owner can read it.
+
+        Raises:
+            InputError: where it cannot be written.
+        """
         strict_json.write(self.to_dict(), path, private=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Calibration":
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The calibration. A release through it asks once more whether it keeps its guarantee.
+
+        Raises:
+            InputError: where the file cannot be read, or its content is no calibration.
+        """
         data = strict_json.read(path, most_bytes=1 << 28)
         try:
             return cls.from_dict(data)

@@ -37,7 +37,16 @@ _ALIKE = 1e-6  # what rounding may do to an error that should fall as the budget
 
 
 def require_one_way(problem: Problem, guarantee: Guarantee | None = None, **promise: float | None) -> None:
-    """Refuse a promise that is asked for in two ways, and what is none, before any work."""
+    """Refuse a promise that is asked for in two ways, and what is none, before any work.
+
+    Args:
+        problem: the priors and pairs.
+        guarantee: as it was given, or None.
+        promise: the short forms, and `error` or `best_guess`, by name.
+
+    Raises:
+        InputError: that names the two arguments which mean the same thing, or the number that is out of range.
+    """
     given = {name for name, value in promise.items() if value is not None}
     backwards = [name for name in ("error", "best_guess") if name in given]
     if guarantee is not None and backwards:
@@ -79,7 +88,20 @@ def promise_asked(
     best_guess: float | None,
     delta: float | None = None,
 ) -> Guarantee:
-    """The promise that the arguments name together."""
+    """The promise that the arguments name together.
+
+    Args:
+        problem: the priors and pairs, for the order of a guarantee that a best guess stands for.
+        guarantee: as it was given, or None.
+        alpha: the Rényi order.
+        epsilon: the budget.
+        odds: the factor.
+        best_guess: the probability of a right guess that is allowed, in place of a budget.
+        delta: of (ε, δ).
+
+    Returns:
+        One guarantee.
+    """
     if best_guess is None:
         return guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
     if epsilon is not None or odds is not None or delta is not None:
@@ -88,7 +110,14 @@ def promise_asked(
 
 
 def default_order(problem: Problem) -> float:
-    """The order of a promise that was asked for backwards: bounded odds where a channel can promise them."""
+    """The order of a promise that was asked for backwards: bounded odds where a channel can promise them.
+
+    Args:
+        problem: whose answers are numbers, vectors or values of a list.
+
+    Returns:
+        Infinity for a list; for noise the order that `recommended_alpha` gives for as many values.
+    """
     if problem.space == "values":
         return math.inf
     return recommended_alpha(values_published(problem))
@@ -107,6 +136,12 @@ def relative_error(calibration: Calibration) -> float:
 
     For numbers it is the root of the mean square error over the standard deviation of everybody's true values; for
     labels, the share of people whose label is published as another.
+
+    Args:
+        calibration: the calibration.
+
+    Returns:
+        0 for what is published as it is, 1 where the noise is as wide as the data.
 
     >>> from takifugu import Mixture, calibrate
     >>> found = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
@@ -167,6 +202,18 @@ def strongest(
     One is chosen of those tried, and what was tried before steers the choice. So `calibrated`, which is given the
     number of the try, must judge each by draws of its own, HALVINGS more strictly: the chance that any of 2ʰ passes
     wrongly is then what it is for one. Where there are no more draws, it is HALVINGS_OF_ALL (proofs/population.md).
+
+    Args:
+        calibrated: makes the calibration of a guarantee; its second argument is the number of the try.
+        alpha: the order, infinite for odds.
+        error: the most error beside the spread of the true values.
+        step: hears how far the search is.
+
+    Returns:
+        The best that was tried, with a finding where the search ended before it was as close as it wants.
+
+    Raises:
+        NoAnswerError: where no guarantee that was tried has so small an error.
     """
     most = float(error)
     tried: dict[float, float] = {}

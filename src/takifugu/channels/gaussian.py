@@ -32,8 +32,7 @@ class GaussianNoise(Noise):
 
     See `takifugu.calibrate` for the least `theta` that keeps a guarantee, and `takifugu.release` to draw from it. Under
     Gaussian noise of any size the odds of two laws with different means are unbounded far in the tails, so that it
-    keeps
-    Rényi and (ε, δ) guarantees and no `Odds`, unless the laws differ in nothing but their spread.
+    keeps Rényi and (ε, δ) guarantees and no `Odds`, unless the laws differ in nothing but their spread.
 
     >>> round(GaussianNoise(2.0).apply(Mixture.gaussian(0, 1)).variance, 9)
     5.0

@@ -67,10 +67,8 @@ class Scheme:
         """The scheme of a positive definite covariance, proved.
 
         The variances are brought to between ¼ and 1 by powers of two, which rounds nothing. U is the inverse of the
-        Cholesky
-        factor, with ones on its diagonal, rounded to ever more bits until the deviations that are proved to dominate
-        the
-        covariance exceed it by next to nothing (proofs/vector-sampler.md).
+        Cholesky factor, with ones on its diagonal, rounded to ever more bits until the deviations that are proved to
+        dominate the covariance exceed it by next to nothing (proofs/vector-sampler.md).
 
         Args:
             covariance: of the noise that was asked for, positive definite.
@@ -481,8 +479,7 @@ class LinearRelease:
         """AᵀS⁻¹A as rational numbers.
 
         What releases of one vector tell is the sum of these matrices, whatever is known of the vector: a Gaussian
-        observation
-        adds its precision to everybody's (proofs/ledger.md). Sums of rational numbers lose nothing.
+        observation adds its precision to everybody's (proofs/ledger.md). Sums of rational numbers lose nothing.
         """
         inverse = _inverse(self.covariance)
         if self.linear is None:

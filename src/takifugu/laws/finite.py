@@ -334,8 +334,7 @@ class Finite(Frozen):
 
         Returns:
             A mixture of point masses with the same weights. Numbers can then be published with noise instead of through
-            a
-            channel matrix.
+            a channel matrix.
         """
         if not self.is_numeric:
             return None

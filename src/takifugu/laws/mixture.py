@@ -442,8 +442,7 @@ class Mixture(Components):
             weights: how often each was seen; 1 each where left out.
             max_components: the most components that are tried.
             min_std: the least standard deviation of a component. By default it follows the values' own resolution,
-                since a
-                component that shrinks onto one value has an unbounded likelihood.
+                since a component that shrinks onto one value has an unbounded likelihood.
             seed: of the starting points; the same values and seed give the same mixture.
 
         Returns:
@@ -661,8 +660,7 @@ class Mixture(Components):
 
         Returns:
             The quantile of each, found by bisection between the components' own quantiles; the ends of the support for
-            0
-            and 1, which are infinite unless the mixture is made of points.
+            0 and 1, which are infinite unless the mixture is made of points.
 
         >>> Mixture.empirical([1, 2, 3, 4]).quantile([0.25, 0.26]).tolist()
         [1.0, 2.0]

@@ -220,8 +220,7 @@ class VectorMixture(Components):
 
         Returns:
             A law of shorter vectors. Noise that suffices for it alone may be too little for the whole vector, whose
-            numbers
-            tell about one another.
+            numbers tell about one another.
 
         >>> VectorMixture.gaussian([1, 2], [[1, 0], [0, 4]]).marginal([1])
         VectorMixture.gaussian(mean=[2.0], covariance=[[4.0]])
@@ -283,8 +282,7 @@ def covariance_matrix(name: str, given: npt.ArrayLike, *, definite: bool = False
 
     Raises:
         InputError: for what is no square matrix of finite numbers, or has an eigenvalue below 0 by more than rounding
-            in
-            the units in which every axis has variance 1.
+            in the units in which every axis has variance 1.
     """
     c = _finite(name, given, 2, "a square matrix of numbers")
     if c.shape[0] != c.shape[1]:

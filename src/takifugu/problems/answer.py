@@ -62,6 +62,18 @@ class Choices:
         """Where each value stands on the list; an error, which shows none, for a value that has no place.
 
         `tallies` are the rows that each value stands for, by default one.
+
+        Args:
+            values: the cells of a column.
+            column: its name, for errors.
+            tallies: how many rows each of them stands for.
+
+        Returns:
+            For each value a place on the list, counted from 0.
+
+        Raises:
+            InputError: for labels that are on no list where nothing stands for them, for missing values, and for
+                numbers that lie beyond a list which was read from data.
         """
         if self.is_numeric:
             return self._nearest(values, column, tallies)
@@ -232,7 +244,14 @@ class Answer:
         return self.domain if isinstance(self.domain, tuple) else ()
 
     def domain_of(self, column: str) -> Choices | None:
-        """The list that a column of a row is published from; None where there is none."""
+        """The list that a column of a row is published from; None where there is none.
+
+        Args:
+            column: the name of a column.
+
+        Returns:
+            Its list, or None for a column that is none of the answer's, or is published from no list.
+        """
         return dict(zip(self.columns, self.lists, strict=bool(self.lists))).get(column)
 
     @property

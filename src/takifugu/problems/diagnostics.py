@@ -90,15 +90,36 @@ class Diagnostic:
         return self.parameters[name]
 
     def but(self, **parameters: Hashable) -> "Diagnostic":
-        """The same with other values of some parameters."""
+        """The same with other values of some parameters.
+
+        Args:
+            parameters: those that are to change, by name.
+
+        Returns:
+            Another remark of the same code.
+        """
         return Diagnostic(self.code, **(dict(self._parameters) | parameters))
 
     def within(self, belief: str) -> "Diagnostic":
-        """The same about one belief of several."""
+        """The same about one belief of several.
+
+        Args:
+            belief: the name of the belief.
+
+        Returns:
+            The remark, whose sentence begins with that name.
+        """
         return object.__new__(Diagnostic)._keep(self.code, belief, self._parameters)
 
     def said(self, interface: Interface = PYTHON) -> str:
-        """The sentence in the words of an interface."""
+        """The sentence in the words of an interface.
+
+        Args:
+            interface: whose words are used, so that the command line names its options and Python its arguments.
+
+        Returns:
+            One sentence without a full stop.
+        """
         sentence = said(TEMPLATES[self.code].sentence, self.parameters, interface)
         return sentence if self.belief is None else f"in the belief {self.belief!r}: {sentence}"
 
@@ -180,6 +201,13 @@ def _from_plain(value: object) -> Hashable:
 def about(diagnostics: Iterable[Diagnostic], columns: Container[str]) -> tuple[Diagnostic, ...]:
     """What of it concerns these columns, or the file as a whole: what was decided about others changes nothing.
 
+    Args:
+        diagnostics: remarks about a table.
+        columns: the names of the columns that are used.
+
+    Returns:
+        Those that concern them; where a remark is about several columns, it is cut down to these.
+
     >>> found = [Diagnostic("decimal-commas", columns=("dose", "weight")), Diagnostic("title-lines", lines=2)]
     >>> [str(one) for one in about(found, ["dose"])]
     ["commas were read as decimal marks in 'dose'", '2 lines above the header were skipped']
@@ -206,7 +234,11 @@ _US = __name__.partition(".")[0]
 
 
 def frames_within() -> int:
-    """How many calls of the library lie between the caller and whoever called it from outside: a `stacklevel`."""
+    """How many calls of the library lie between the caller and whoever called it from outside: a `stacklevel`.
+
+    Returns:
+        A number for `warnings.warn`, so that the warning points at the user's line and not at one of ours.
+    """
     depth, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _US:
         depth, frame = depth + 1, frame.f_back
@@ -219,6 +251,9 @@ def warn(diagnostics: Iterable[Diagnostic]) -> None:
     Python shows a warning once for each line of code that it comes from. A call from within the library is silent:
     the command line, the explorer and reports show diagnostics in their own way, and whoever calls on behalf of
     somebody else warns itself.
+
+    Args:
+        diagnostics: remarks; notes among them stay silent.
     """
     caller = sys._getframe(2).f_globals.get("__name__", "")
     if caller.partition(".")[0] == _US:

@@ -39,7 +39,14 @@ class Divergence(ABC):
         """What it is, in the middle of a sentence."""
 
     def stated(self, value: float) -> str:
-        """A value of it, after "with"."""
+        """A value of it, after "with".
+
+        Args:
+            value: the divergence of two laws.
+
+        Returns:
+            A few words, such as "a loss of 0.98" or "δ = 1e-05".
+        """
         return f"a loss of {value:.6g}"
 
 
@@ -145,6 +152,13 @@ class Guarantee(ABC):
     def implies(self, other: "Guarantee") -> bool:
         """Whether whoever keeps this keeps the other, by what is known of the divergences alone.
 
+        Args:
+            other: the guarantee that is needed.
+
+        Returns:
+            True where every part of the other follows from some part of this. False says only that no such argument is
+            known: the channel at hand may keep the other all the same.
+
         >>> asked = Renyi(3, 1.1)
         >>> Renyi(4, 1.1).implies(asked), Odds(3).implies(asked), Renyi(2, 1.1).implies(asked)
         (True, True, False)
@@ -154,13 +168,27 @@ class Guarantee(ABC):
     def best_guess(self) -> float:
         """The largest chance of a right guess between two secrets that were equally likely, rounded up.
 
+        Returns:
+            The probability, from 0.5, which is a random guess, to 1. Of several parts the one that allows the least
+            counts. What an attacker reaches with given priors is usually less.
+
         >>> Odds(3).best_guess()
         0.75
         """
         return min(part.best_guess() for part in self.parts)
 
     def odds_factor(self, chance: float) -> float:
-        """The factor that the odds of the true secret rise beyond with this chance at most; infinite where none is."""
+        """The factor that the odds of the true secret rise beyond with this chance at most; infinite where none is.
+
+        Args:
+            chance: of drawing a published value that raises the odds by more, above 0 and 1 at most.
+
+        Returns:
+            A factor, rounded up. Of several parts the one that allows the least counts.
+
+        >>> round(Renyi(3, 1).odds_factor(0.05), 2), Odds(3).odds_factor(0.05)
+        (12.16, 3.0)
+        """
         return min(part.odds_factor(chance) for part in self.parts)
 
     @property
@@ -211,14 +239,38 @@ class Part(Guarantee):
 
     @abstractmethod
     def with_epsilon(self, epsilon: float) -> "Part":
-        """The same guarantee with another ε."""
+        """The same guarantee with another ε.
+
+        Searches over the budget use it: `calibrate` with `error` or `best_guess` in place of ε.
+
+        Args:
+            epsilon: the new ε, above 0.
+
+        Returns:
+            A part of the same kind, its other numbers unchanged.
+        """
 
     @abstractmethod
     def bound_on(self, divergence: Divergence) -> float:
-        """What another divergence is at most where this part is kept both ways, rounded up; infinite if unknown."""
+        """What another divergence is at most where this part is kept both ways, rounded up; infinite if unknown.
+
+        Args:
+            divergence: the one that somebody else's guarantee is about.
+
+        Returns:
+            A number that the divergence never exceeds, for any two laws that keep this part in both directions. Rounded
+            up, so that a guarantee is never read as a stronger one.
+        """
 
     def covers(self, wanted: "Part") -> bool:
-        """Whether the other part is kept wherever this one is."""
+        """Whether the other part is kept wherever this one is.
+
+        Args:
+            wanted: the part that is needed.
+
+        Returns:
+            True where the bound on its divergence is within its budget.
+        """
         return self.bound_on(wanted.divergence) <= wanted.budget
 
     @abstractmethod
@@ -334,7 +386,11 @@ class Renyi(Part):
         return Renyi(self.alpha, epsilon)
 
     def bound_on(self, divergence: Divergence) -> float:
-        """D_β falls with β, and of a hockey stick the best conversion at this order is known."""
+        """D_β falls with β, and of a hockey stick the best conversion at this order is known.
+
+        From D_α ≤ ε follows δ ≤ e^((α−1)(ε−ε'))·(1 − 1/α)^α/(α − 1) at every ε', the conversion of C. Canonne, G.
+        Kamath and T. Steinke, "The Discrete Gaussian for Differential Privacy" (2020), proposition 12.
+        """
         if math.isinf(self.alpha):
             return _from_log_odds(self.epsilon, divergence)
         if isinstance(divergence, RenyiDivergence) and divergence.alpha <= self.alpha:
@@ -348,7 +404,18 @@ class Renyi(Part):
         return _guess_of_order(self.alpha, self.epsilon)
 
     def odds_factor(self, chance: float) -> float:
-        """e^ε·chance^(−1/(α−1)), by Markov's inequality."""
+        """e^ε·chance^(−1/(α−1)), by Markov's inequality.
+
+        If the odds of the true secret rise by r, the published value is r times as likely under it as under the other.
+        The mean of r^(α−1) under the true secret is e^((α−1)D_α), so that r > t has probability e^((α−1)ε)·t^(1−α) at
+        most.
+
+        Args:
+            chance: that probability.
+
+        Returns:
+            The t that belongs to it, rounded up.
+        """
         exponent = self.epsilon - math.log(chance) / (self.alpha - 1)
         # Each step rounds by 2⁻⁵³ of something below 700: the margin covers all of them.
         return math.exp(exponent) * (1 + 1e-12) if exponent < 700 else math.inf
@@ -415,7 +482,17 @@ class Odds(Part):
         return Odds(math.exp(epsilon))
 
     def bound_on(self, divergence: Divergence) -> float:
-        """No Rényi divergence is larger than D∞, which is the logarithm itself at most."""
+        """No Rényi divergence is larger than D∞, which is the logarithm itself at most.
+
+        Any two laws within a factor F of one another can be made from two coins with odds of F. Whatever divergence
+        falls under processing is largest for the coins.
+
+        Args:
+            divergence: any of them.
+
+        Returns:
+            ln F for a Rényi divergence, and (F − e^ε)/(1 + F) for a hockey stick, rounded up.
+        """
         return _from_log_odds(math.nextafter(self.budget, math.inf), divergence)
 
     def covers(self, wanted: Part) -> bool:
@@ -423,7 +500,10 @@ class Odds(Part):
         return self.factor <= wanted.factor if isinstance(wanted, Odds) else super().covers(wanted)
 
     def best_guess(self) -> float:
-        """F/(1 + F)."""
+        """F/(1 + F).
+
+        With odds of 1:1 before, they are F:1 at most after any published value.
+        """
         share = Fraction(self.factor) / (1 + Fraction(self.factor))
         found = share.numerator / share.denominator
         return found if Fraction(found) >= share else math.nextafter(found, 1.0)
@@ -486,7 +566,12 @@ class Approximate(Part):
         return Approximate(epsilon, self.delta)
 
     def bound_on(self, divergence: Divergence) -> float:
-        """Of another hockey stick: δ where it asks for less, 1 − (1−δ)(1+e^ε')/(1+e^ε) where it asks for more."""
+        """Of another hockey stick: δ where it asks for less, 1 − (1−δ)(1+e^ε')/(1+e^ε) where it asks for more.
+
+        Beyond ε nothing better than δ follows. Below it, any (ε, δ) pair of laws can be made from one that reveals the
+        secret with probability δ and otherwise tosses coins with odds of e^ε (P. Kairouz, S. Oh and P. Viswanath, "The
+        Composition Theorem for Differential Privacy", 2015).
+        """
         if not isinstance(divergence, HockeyStick):
             return math.inf
         if divergence.epsilon >= self.epsilon:
@@ -506,7 +591,14 @@ class Approximate(Part):
             return min(1.0, _above((e + Decimal(self.delta)) / (1 + e) + _HAIR))
 
     def odds_factor(self, chance: float) -> float:
-        """e^ε/(1 − δ/chance): above it lies an event whose probability under the other secret is too small."""
+        """e^ε/(1 − δ/chance): above it lies an event whose probability under the other secret is too small.
+
+        Args:
+            chance: of a published value that raises the odds by more.
+
+        Returns:
+            The factor, rounded up; infinite for a chance of δ at most, with which the secret itself may be published.
+        """
         if chance <= 1.001 * self.delta or self.epsilon >= 700:
             return math.inf
         return math.exp(self.epsilon) / (1 - self.delta / chance) * (1 + 1e-12)
@@ -577,6 +669,16 @@ _OURS: dict[str, type[Part]] = {part.kind: part for part in (Renyi, Odds, Approx
 def guarantee_from_state(value: object) -> Guarantee:
     """What `to_state` wrote, validated again.
 
+    Args:
+        value: the object from a file.
+
+    Returns:
+        The guarantee, equal to what was written.
+
+    Raises:
+        InputError: for an unknown kind, a missing, unknown or wrong number, and parts that are not joined as `&` joins
+            them.
+
     >>> guarantee_from_state({"kind": "odds", "factor": 3})
     Odds(factor=3.0)
     """
@@ -636,6 +738,19 @@ def asked_for(
 
     `of_noise` where it is to be kept by noise on vectors, which bounds no odds: nobody is sent to ask for those.
 
+    Args:
+        alpha: the Rényi order, above 1 or infinite.
+        epsilon: the budget, with `alpha` or with `delta`.
+        odds: the factor that the odds of a pair may change by.
+        delta: of an (ε, δ) guarantee.
+        of_noise: whether the channel will be noise on vectors.
+
+    Returns:
+        The guarantee; with `odds` beside another one both joined.
+
+    Raises:
+        InputError: where one of two numbers is missing, or two guarantees are mixed up.
+
     >>> asked_for(alpha=3, epsilon=1, odds=5)
     Renyi(alpha=3.0, epsilon=1.0) & Odds(factor=5.0)
     """
@@ -671,7 +786,22 @@ def guarantee_asked(
     delta: object = None,
     of_noise: bool = False,
 ) -> Guarantee:
-    """The guarantee itself, or what the short forms name; both together are refused by name."""
+    """The guarantee itself, or what the short forms name; both together are refused by name.
+
+    Args:
+        guarantee: such as `Renyi(3, 1)`, or None.
+        alpha: see `asked_for`, as all others.
+        epsilon: the budget.
+        odds: the factor.
+        delta: of (ε, δ).
+        of_noise: whether the channel will be noise on vectors.
+
+    Returns:
+        The one guarantee that is meant.
+
+    Raises:
+        InputError: where nothing is asked for, or the same thing twice.
+    """
     short = {"alpha": alpha, "epsilon": epsilon, "odds": odds, "delta": delta}
     if guarantee is None:
         return asked_for(alpha=alpha, epsilon=epsilon, odds=odds, delta=delta, of_noise=of_noise)
@@ -726,6 +856,16 @@ def promise_of_guess(guess: float, *, alpha: float | None = None) -> Renyi:
 
     About odds by default, otherwise (α, ε) of the order given.
 
+    Args:
+        guess: the probability of a right guess that is allowed, above 0.5 and below 1.
+        alpha: the order; infinite where left out.
+
+    Returns:
+        The guarantee with the largest budget, rounded down, whose `best_guess` is `guess` at most.
+
+    Raises:
+        InputError: for a probability that is out of range, or so close to ½ that no budget is known to keep it.
+
     >>> round(promise_of_guess(0.75).most_odds, 9)
     3.0
     >>> round(promise_of_guess(0.7572, alpha=3).epsilon, 3)
@@ -747,6 +887,17 @@ def odds_factor(*, alpha: float, epsilon: float, chance: float) -> float:
 
     For a guarantee about odds, alpha = math.inf, it is that factor whatever the chance.
 
+    Args:
+        alpha: the order of the guarantee.
+        epsilon: its budget.
+        chance: how often the odds may rise by more, over the noise.
+
+    Returns:
+        A factor, rounded up.
+
+    Raises:
+        InputError: for a chance that is not above 0, or above 1.
+
     >>> round(odds_factor(alpha=3, epsilon=1, chance=0.05), 2)
     12.16
     """
@@ -762,6 +913,12 @@ def recommended_alpha(values: int) -> int:
 
     At it the odds of nobody's true secret rise by more than 4.5·e^ε, but for a chance of one in twenty over all the
     values together. A guarantee about odds needs no such choice.
+
+    Args:
+        values: how many values are published, over all releases together.
+
+    Returns:
+        A whole order, 3 or more.
 
     >>> [recommended_alpha(n) for n in (1, 20, 1_000, 50_000)]
     [3, 5, 8, 11]

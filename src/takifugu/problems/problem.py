@@ -32,7 +32,15 @@ class Pairs(Sequence[Pair]):
     __slots__ = ("_first", "_second", "secrets")
 
     def __init__(self, secrets: Iterable[Secret], chosen: Iterable[Pair] | None = None) -> None:
-        """Every pair of the secrets, or those chosen."""
+        """Every pair of the secrets, or those chosen.
+
+        Args:
+            secrets: the values of the secret, two at least.
+            chosen: the pairs to be hidden from one another, in any order; every pair where left out.
+
+        Raises:
+            InputError: for fewer than two secrets, and pairs that are none of two different ones of them.
+        """
         self.secrets: tuple[Secret, ...] = tuple(secrets)
         if len(self.secrets) < 2:
             raise InputError(
@@ -116,13 +124,19 @@ class Pairs(Sequence[Pair]):
         return f"<{len(self):,} pairs of {len(self.secrets):,} secrets>"
 
     def directed(self) -> Iterator[Pair]:
-        """Each pair in both orders."""
+        """Each pair in both orders.
+
+        Divergences are not symmetric: each pair is looked at both ways.
+        """
         for a, b in self:
             yield a, b
             yield b, a
 
     def directed_places(self) -> tuple[Indices, Indices]:
         """The places of `directed` among the secrets: first ones and second ones.
+
+        Returns:
+            Two arrays of one length, so that entry k of both is the k-th directed pair.
 
         >>> [places.tolist() for places in Pairs("abc", [("a", "c")]).directed_places()]
         [[0, 2], [2, 0]]
@@ -136,6 +150,12 @@ class Pairs(Sequence[Pair]):
         """Index arrays (i, j), which broadcast together to about `size` directed pairs at a time.
 
         The blocks of every pair are whole rows and hold each secret against itself too, which costs nothing.
+
+        Args:
+            size: about how many directed pairs a block has, which bounds the memory that work on it takes.
+
+        Returns:
+            One pair of index arrays after another. Together they hold every directed pair.
         """
         if self._first is not None and self._second is not None:
             i = np.concatenate([self._first, self._second])
@@ -307,7 +327,17 @@ def is_of_all(belief: Belief) -> bool:
 
 
 def beliefs_from(priors: object) -> tuple[Belief, ...]:
-    """One or several mappings as a tuple of beliefs about the same secrets, all with laws of one kind."""
+    """One or several mappings as a tuple of beliefs about the same secrets, all with laws of one kind.
+
+    Args:
+        priors: a mapping from secret to law, or several such mappings.
+
+    Returns:
+        One `Belief` for each, with those that are `Belief` already unchanged.
+
+    Raises:
+        InputError: where they are about different secrets, or their laws are of different kinds or dimensions.
+    """
     given = [priors] if isinstance(priors, Mapping) else priors
     if isinstance(given, (str, bytes, *LAWS)) or not isinstance(given, Iterable):
         raise InputError(
@@ -398,7 +428,22 @@ class Problem:
 
     @classmethod
     def of(cls, priors: object, pairs: Iterable[Pair] | None = None) -> "Problem":
-        """The problem of the priors as `fit_priors` gave them, or of mappings made by hand."""
+        """The problem of the priors as `fit_priors` gave them, or of mappings made by hand.
+
+        Args:
+            priors: what `fit_priors` gave, or one or several mappings from secret to law.
+            pairs: the pairs of secrets to hide from one another; those of the priors, or every pair, where left out.
+
+        Returns:
+            The problem. Made by hand it has no answer, so that whatever is calibrated for it is bound to no column.
+
+        Raises:
+            InputError: for priors that are none, and for pairs of secrets that no prior is about.
+
+        >>> from takifugu.laws import Mixture
+        >>> len(Problem.of({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(1, 1)}).pairs)
+        1
+        """
         if isinstance(priors, Problem):
             return (
                 priors
@@ -414,7 +459,14 @@ class Problem:
         )
 
     def laws(self, belief: int) -> list[Law]:
-        """The laws of one belief, in the order of `pairs.secrets`."""
+        """The laws of one belief, in the order of `pairs.secrets`.
+
+        Args:
+            belief: the number of the belief.
+
+        Returns:
+            As many laws as there are secrets, all of one kind: `problem.space` says which.
+        """
         given = self.beliefs[belief]
         return [given[secret] for secret in self.pairs.secrets]
 
@@ -425,7 +477,14 @@ class Problem:
         return space
 
     def ends(self, place: Place) -> tuple[Law, Law]:
-        """The two laws that a place compares."""
+        """The two laws that a place compares.
+
+        Args:
+            place: a belief and a directed pair.
+
+        Returns:
+            The law under the first secret and that under the second.
+        """
         belief = self.beliefs[place.belief]
         first, second = self.names(place)
         return belief[first], belief[second]
@@ -447,7 +506,14 @@ class Problem:
         return 2 * len(self.pairs) * len(self.beliefs)
 
     def words(self, place: Place) -> str:
-        """A place for a sentence: the secrets, and the belief where there are several."""
+        """A place for a sentence: the secrets, and the belief where there are several.
+
+        Args:
+            place: a belief and a directed pair.
+
+        Returns:
+            Such as "'yes' against 'no' where sex = f".
+        """
         a, b = self.names(place)
         return f"{a!r} against {b!r}{self.under(place)}"
 
@@ -468,6 +534,14 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
     """Refuse priors that rest on a handful of rows, unless draws from their posterior make up for it.
 
     `priors` is anything that `calibrate` takes; only what `fit_priors` made knows its rows.
+
+    Args:
+        priors: what is to be calibrated for.
+        confidence: the level of the evidence from draws that is asked for, which widens what few rows say; None for
+            none.
+
+    Raises:
+        InputError: where a secret has so few rows that its prior is a guess, and nothing makes up for that.
     """
     if isinstance(priors, Problem):  # made from priors that were looked at before
         return
