@@ -9,6 +9,7 @@ from takifugu.calibration import sweep as sweep
 from takifugu.certificates import Certificate as Certificate
 from takifugu.certificates import certify as certify
 from takifugu.certificates import verify as verify
+from takifugu.channels import DiscreteLaplaceNoise as DiscreteLaplaceNoise
 from takifugu.channels import GaussianNoise as GaussianNoise
 from takifugu.channels import LaplaceNoise as LaplaceNoise
 from takifugu.dependence import AR as AR

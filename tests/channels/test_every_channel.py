@@ -13,6 +13,7 @@ import takifugu as tk
 from how_many import some_of
 from takifugu.channels import (
     Channel,
+    DiscreteLaplaceNoise,
     FiniteChannel,
     GaussianNoise,
     GaussianVector,
@@ -49,6 +50,7 @@ LISTED = (("a", 1), ("b", 2), ("c", 3))
 CHANNELS: dict[str, Channel] = {
     "gaussian": GaussianNoise(0.7),
     "laplace": LaplaceNoise(0.7),
+    "discrete-laplace": DiscreteLaplaceNoise(0.7, 0.5),
     "finite": FiniteChannel(LISTED, LISTED, [[6, 1, 1], [1, 6, 1], [2, 2, 4]]),
     "sparse": SparseChannel(LISTED, LISTED, [0, 2, 3, 6], [0, 1, 1, 0, 1, 2], [3, 1, 4, 1, 1, 2]),
     "vector": GaussianVector([[1.0, 0.3], [0.3, 0.5]]),
@@ -147,8 +149,9 @@ def test_draws_follow_the_law_that_is_applied(channel):
         for value, share in zip(told.values, told.probabilities, strict=True):
             assert abs(drawn.count(value) - n * share) <= 5 * math.sqrt(n * share * (1 - share)) + 1e-9
         return
-    drawn = channel.publish(np.array([VALUES[channel.publishes]] * n), InsecureSeededBits(7))
-    gaps = (drawn - np.array(VALUES[channel.publishes])).reshape(n, -1)
+    value = 1.5 if channel.kind == "discrete-laplace" else VALUES[channel.publishes]
+    drawn = channel.publish(np.array([value] * n), InsecureSeededBits(7))
+    gaps = (drawn - np.array(value)).reshape(n, -1)
     assert gaps.shape[1] == channel.width == len(channel.axes)
     room = 5 / math.sqrt(n)
     for axis, noise in enumerate(channel.axes):

@@ -33,7 +33,10 @@ def test_what_they_cost_beside_the_least_noise(name, wasserstein, relaxed, exact
     found = dict(zip(rows.mechanism, rows.variance**0.5, strict=True))
     assert found["wasserstein-laplace"] == found["kantorovich"] == pytest.approx(wasserstein, abs=0.006)
     assert found["kantorovich-relaxed"] == pytest.approx(relaxed, abs=0.006)
-    assert found["laplace"] == pytest.approx(exact, abs=0.006)
+    step = {"heart": 0.1}.get(name, 1.0)  # on which discrete noise of the same scale needs less
+    discrete = step / math.sinh(step / (math.sqrt(2) * exact)) / math.sqrt(2)
+    assert found["laplace"] == pytest.approx(discrete, abs=0.006)
+    assert found["laplace"] < exact + 0.006
 
 
 def relaxed_by_transport(p, q, epsilon):

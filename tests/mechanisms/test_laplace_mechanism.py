@@ -120,7 +120,7 @@ def test_a_law_that_less_noise_than_floats_can_tell_would_do_for():
     found = tk.calibrate(laws, odds=3)
     assert found.meets_budget()
     place = Place(belief=0, first=0, second=1)
-    assert least_size(Problem.of(laws), place, tk.Odds(3), LaplaceNoise, 0.0) < found.channel.scale
+    assert least_size(Problem.of(laws), place, tk.Odds(3), LaplaceNoise(1.0), 0.0) < found.channel.scale
 
 
 def test_what_it_cannot_do_is_refused_by_name():

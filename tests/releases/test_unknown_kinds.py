@@ -51,12 +51,12 @@ def test_a_ledger_adds_up_releases_of_one_kind(tmp_path):
     book = tk.Ledger(tmp_path / "one.ledger")
     tk.release(TABLE, NOISE, ledger=book, order="shuffle")
     account = book.account()
-    assert account.together(None).theta == pytest.approx(NOISE.theta)
-    assert account.together(GaussianNoise(2 * NOISE.theta)).theta < NOISE.theta
+    assert account.together(None, NOISE.channel).theta == pytest.approx(NOISE.theta)
+    assert account.together(GaussianNoise(2 * NOISE.theta), NOISE.channel).theta < NOISE.theta
     with pytest.raises(CompositionError, match="another kind of noise"):
-        account.together(LIST.channel)
+        account.together(LIST.channel, NOISE.channel)
     with pytest.raises(InputError, match="Cauchy is no channel known here"):
-        account.together(Cauchy(1.0))
+        account.together(Cauchy(1.0), NOISE.channel)
 
 
 def test_a_law_that_is_no_mixture_is_not_taken_for_one():

@@ -23,6 +23,7 @@ from takifugu.laws import Mixture, Value
 from takifugu.mechanisms import draws_needed, is_ours
 from takifugu.problems import Belief, Diagnostic, Guarantee, Odds, Renyi
 
+LAPLACE = ("laplace", "discrete-laplace")  # noises whose largest odds between points are at one of them
 _FIRST = 150  # draws of either kind that the channel is fitted to
 _AT_ONCE = 32  # people who are added before it is fitted again
 _SHARES = (0.95, 0.95, 0.93, 0.9, 0.86, 0.8, 0.7, 0.6)  # of the budget that it is fitted for, round by round
@@ -150,9 +151,9 @@ def _losses(channel: Channel, values: Sequence[int | float], laws: Array, pairs:
         rows = laws.reshape(times * states, size)
         at = np.asarray(values, dtype=np.float64)
         found = lattice_losses(at, rows, first, second, alpha=order, theta=channel.as_noise().size).reshape(times, -1)
-    elif channel.kind == LaplaceNoise.kind and math.isinf(order):  # the largest odds of points are at one of them
+    elif channel.kind in LAPLACE and math.isinf(order):  # the largest odds of points are at one of them
         at = np.asarray(values, dtype=np.float64)
-        published = laws @ channel.as_noise().density(Mixture.gaussian(0, 0), at[:, None] - at)
+        published = laws @ LaplaceNoise(channel.as_noise().size).density(Mixture.gaussian(0, 0), at[:, None] - at)
         found = finite_divergence(published[:, pairs[0]], published[:, pairs[1]], alpha=order)
     else:
         raise MechanismError(
@@ -251,8 +252,8 @@ def _through(channel: Channel, values: Sequence[int | float], asked: Guarantee) 
         for k in reached:
             through[k] = rows[values[k]]
         return through
-    if channel.kind != LaplaceNoise.kind or any(not math.isinf(order) for order, _ in parts_of(asked)):
+    if channel.kind not in LAPLACE or any(not math.isinf(order) for order, _ in parts_of(asked)):
         raise MechanismError("for a box of chains there is a best channel, or Laplace noise under odds: ask for odds")
     at = np.asarray(values, dtype=np.float64)
-    found: Array = channel.as_noise().density(Mixture.gaussian(0, 0), at[:, None] - at)
+    found: Array = LaplaceNoise(channel.as_noise().size).density(Mixture.gaussian(0, 0), at[:, None] - at)
     return found

@@ -87,7 +87,7 @@ def checked(rule: Mechanism, found: Found, problem: Problem, asked: Guarantee) -
         raise CalibrationError(f"{rule.name!r} gave {channel.describe()}, which these laws do not go through")
     if channel.publishes == "number":
         if promised.is_provable:
-            return least_noise_for(problem, asked, type(channel.as_noise()), floor=channel.as_noise().size)
+            return least_noise_for(problem, asked, channel.as_noise(), floor=channel.as_noise().size)
         return Found(channel)  # a bound knows which pair it asks most for, not which loses most
     if not (promised.is_provable and knowing(channel).is_kept(problem, asked, channel)):
         raise CalibrationError(

@@ -6,6 +6,7 @@ from takifugu.channels.finite_channel import checked_counts as checked_counts
 from takifugu.channels.finite_channel import whole_rows as whole_rows
 from takifugu.channels.gaussian import GaussianNoise as GaussianNoise
 from takifugu.channels.laplace import LaplaceNoise as LaplaceNoise
+from takifugu.channels.laplace_on_lattice import DiscreteLaplaceNoise as DiscreteLaplaceNoise
 from takifugu.channels.listed import ListChannel as ListChannel
 from takifugu.channels.listed import Positions as Positions
 from takifugu.channels.listed import hundred as hundred

@@ -43,7 +43,6 @@ class GaussianNoise(Noise):
     symbol: ClassVar[str] = "θ"
     size_is: ClassVar[str] = "standard deviation"
     shape: ClassVar[Shape] = NORMAL
-    excess_kurtosis: ClassVar[float] = 0.0
 
     theta: float
 
@@ -56,10 +55,10 @@ class GaussianNoise(Noise):
         """θ."""
         return self.theta
 
-    @classmethod
-    def of_size(cls, size: float) -> "GaussianNoise":
+    @property
+    def excess_kurtosis(self) -> float:
         """See `Noise`."""
-        return cls(size)
+        return 0.0
 
     @property
     def std(self) -> float:
@@ -75,7 +74,7 @@ class GaussianNoise(Noise):
         """See `Noise`: normals become wider."""
         return self.apply(law)
 
-    def smoothed(self, law: Mixture) -> Density:
+    def smoothed(self, law: Mixture, beside: Mixture) -> Density:
         """See `Noise`."""
         return NormalDensity(law, self.theta)
 

@@ -64,7 +64,6 @@ class LaplaceNoise(Noise):
     symbol: ClassVar[str] = "b"
     size_is: ClassVar[str] = "scale"
     shape: ClassVar[Shape] = Exponential()
-    excess_kurtosis: ClassVar[float] = 3.0
 
     scale: float
 
@@ -80,10 +79,10 @@ class LaplaceNoise(Noise):
         """The scale b."""
         return self.scale
 
-    @classmethod
-    def of_size(cls, size: float) -> "LaplaceNoise":
+    @property
+    def excess_kurtosis(self) -> float:
         """See `Noise`."""
-        return cls(size)
+        return 3.0
 
     @property
     def std(self) -> float:
@@ -95,7 +94,7 @@ class LaplaceNoise(Noise):
         """2b²."""
         return 2.0 * self.scale * self.scale
 
-    def smoothed(self, law: Mixture) -> Density:
+    def smoothed(self, law: Mixture, beside: Mixture) -> Density:
         """See `Noise`."""
         return LaplaceDensity(law, self.scale) if self.scale > 0 else NormalDensity(law)
 

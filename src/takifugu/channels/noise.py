@@ -13,7 +13,7 @@ import numpy.typing as npt
 from takifugu import strict_json as form
 from takifugu._validation import Array
 from takifugu.channels.protocol import Channel, Publishes
-from takifugu.channels.rounded_draws import Shape, rounded
+from takifugu.channels.rounded_draws import Grid, Shape, default_granularity, rounded
 from takifugu.channels.sampling import BitSource
 from takifugu.divergences import (
     Decision,
@@ -69,18 +69,20 @@ class Noise(Channel):
     """What its size is, in words."""
     shape: ClassVar[Shape]
     """The law of noise of size 1, for exact draws."""
-    excess_kurtosis: ClassVar[float]
-    """Its fourth moment over the squared second, less 3: how far the spread of a few draws may be off."""
+
+    @property
+    @abstractmethod
+    def excess_kurtosis(self) -> float:
+        """Its fourth moment over the squared second, less 3: how far the spread of a few draws may be off."""
 
     @property
     @abstractmethod
     def size(self) -> float:
         """How much of it is added; 0 publishes a number as it is."""
 
-    @classmethod
-    @abstractmethod
-    def of_size(cls, size: float) -> Self:
-        """The noise of a size."""
+    def resized(self, size: float) -> Self:
+        """The same noise of another size."""
+        return type(self)(size)  # type: ignore[call-arg]
 
     @property
     @abstractmethod
@@ -151,8 +153,8 @@ class Noise(Channel):
         return super().decide(p, q, of, budget, effort=effort)
 
     @abstractmethod
-    def smoothed(self, law: Mixture) -> Density:
-        """The law after the noise, for a privacy curve."""
+    def smoothed(self, law: Mixture, beside: Mixture) -> Density:
+        """The law after the noise, for its privacy curve against another."""
 
     @abstractmethod
     def density(self, law: Mixture, at: Array) -> Array:
@@ -186,7 +188,7 @@ class Noise(Channel):
                 )
             sizes.append(other.as_noise().size)
         if len(sizes) == 1 or 0.0 in sizes:
-            return self.of_size(min(sizes))
+            return self.resized(min(sizes))
         total = sum(Fraction(*self.precision(size)) for size in sizes)
         root = self._root(float(total / Fraction(*self.precision(min(sizes)))))
         size = min(sizes) * root
@@ -194,14 +196,14 @@ class Noise(Channel):
             size = math.nextafter(size, 0.0)
         while Fraction(*self.precision(above := math.nextafter(size, math.inf))) >= total:
             size = above
-        return self.of_size(size)
+        return self.resized(size)
 
     def log_likelihood(
         self, law: Mixture, published: Sequence[npt.NDArray[np.float64]], *, weaker: bool = False
     ) -> Array:
         """See `Channel`."""
         (column,) = published
-        assumed = self.of_size(self.size / 2) if weaker else self
+        assumed = self.resized(self.size / 2) if weaker else self
         with np.errstate(divide="ignore"):
             found: Array = np.log(np.maximum(assumed.density(law, column), 1e-300))
         return found
@@ -222,6 +224,17 @@ class Noise(Channel):
         """Exact roundings of value plus noise, from the system's random bits."""
         return rounded(values, self.shape, theta=self.size, granularity=granularity, source=source)
 
+    def grid(self, granularity: float | None) -> float | None:
+        """What published values are rounded to: the power of two that was chosen, or one that suits the size."""
+        if granularity is not None:
+            return Grid(granularity).granularity
+        return default_granularity(self.size) if self.size > 0 else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether whole numbers leave it, whatever they are rounded to afterwards."""
+        return False
+
     def publish(self, values: npt.ArrayLike, source: BitSource | None = None) -> Array:
         """See `Channel`."""
         return self.draw(values, source=source)
@@ -234,7 +247,7 @@ class Noise(Channel):
     def from_state(cls, state: object) -> Self:
         """See `Channel`."""
         content = form.fields(state, ("kind", cls.parameter), "'channel'")
-        return cls.of_size(form.number(content[cls.parameter], f"channel.{cls.parameter}", least=0))
+        return cls(form.number(content[cls.parameter], f"channel.{cls.parameter}", least=0))  # type: ignore[call-arg]
 
     def public_state(self, *, withhold: bool) -> dict[str, object]:
         """See `Channel`: its size is one number, which is stated beside every release."""

@@ -184,7 +184,11 @@ class Channel(ABC):
         """What may be published of it. With `withhold`, nothing that was fitted to the rows that are published."""
 
 
-_NOISES = {"gaussian": "gaussian.GaussianNoise", "laplace": "laplace.LaplaceNoise"}
+_NOISES = {
+    "gaussian": "gaussian.GaussianNoise",
+    "laplace": "laplace.LaplaceNoise",
+    "discrete-laplace": "laplace_on_lattice.DiscreteLaplaceNoise",
+}
 _OTHERS = {
     "finite": "finite_channel.FiniteChannel",
     "sparse": "finite_channel.SparseChannel",
@@ -201,8 +205,8 @@ def _installed() -> "EntryPoints":
 def channel_kinds() -> list[str]:
     """The names of all kinds of channels, those of other packages included.
 
-    >>> channel_kinds()[:5]
-    ['gaussian', 'laplace', 'finite', 'sparse', 'vector']
+    >>> channel_kinds()[:6]
+    ['gaussian', 'laplace', 'discrete-laplace', 'finite', 'sparse', 'vector']
     """
     return [*_NOISES, *_OTHERS, *(entry.name for entry in _installed())]
 

@@ -106,6 +106,11 @@ class DrawTable:
     c2: Array
     error: Array
 
+    def rows(self, a: Array) -> npt.NDArray[np.int64]:
+        """The row for each a; 0 for what the table leaves out."""
+        found: npt.NDArray[np.int64] = (a.view(np.int64) >> SHIFT) - OFFSET
+        return found.clip(min=0)
+
 
 @lru_cache(maxsize=8)
 def table_of(shape: Shape) -> DrawTable:

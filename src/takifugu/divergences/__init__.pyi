@@ -27,6 +27,11 @@ from takifugu.divergences.discrete import lowered as lowered
 from takifugu.divergences.discrete import order_or_odds as order_or_odds
 from takifugu.divergences.discrete import raised as raised
 from takifugu.divergences.discrete import within_odds as within_odds
+from takifugu.divergences.discrete_laplace import Comparison as Comparison
+from takifugu.divergences.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+from takifugu.divergences.discrete_laplace import by_excess as by_excess
+from takifugu.divergences.discrete_laplace import by_odds as by_odds
+from takifugu.divergences.discrete_laplace import by_order as by_order
 from takifugu.divergences.gaussians import RoughLosses as RoughLosses
 from takifugu.divergences.gaussians import upper_losses as upper_losses
 from takifugu.divergences.laplace_odds import LogLaplace as LogLaplace
@@ -52,6 +57,7 @@ from takifugu.divergences.numerics.grids import rough_losses as rough_losses
 from takifugu.divergences.privacy_profile import Density as Density
 from takifugu.divergences.privacy_profile import LaplaceDensity as LaplaceDensity
 from takifugu.divergences.privacy_profile import NormalDensity as NormalDensity
+from takifugu.divergences.privacy_profile import Points as Points
 from takifugu.divergences.privacy_profile import PrivacyCurve as PrivacyCurve
 from takifugu.divergences.privacy_profile import decide_hockey_stick as decide_hockey_stick
 from takifugu.divergences.privacy_profile import enclose_hockey_stick as enclose_hockey_stick

@@ -34,7 +34,7 @@ class _Noise(Protocol):
 
     def loss(self, p: Any, q: Any, of: Divergence) -> float: ...
 
-    def smoothed(self, law: Mixture) -> Density: ...
+    def smoothed(self, law: Mixture, beside: Mixture) -> Density: ...
 
 
 def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, noise: _Noise | None = None) -> float:
@@ -127,7 +127,7 @@ def privacy_curve(p: _Law, q: _Law, *, noise: _Noise | None = None) -> PrivacyCu
     """
     kind, added = _between(p, q), _added(noise)
     orders = partial(_of_order, p, q, noise), partial(_of_order, q, p, noise)
-    return PrivacyCurve(kind.density(p, added), kind.density(q, added), orders)
+    return PrivacyCurve(kind.density(p, q, added), kind.density(q, p, added), orders)
 
 
 class _Between:
@@ -144,8 +144,8 @@ class _Between:
     def hockey_stick(self, p: Law, q: Law, epsilon: float, noise: _Noise | None) -> float:
         raise self._unknown("the hockey stick is")
 
-    def density(self, law: Law, noise: _Noise | None) -> Density:
-        """A law as a privacy curve takes it."""
+    def density(self, law: Law, beside: Law, noise: _Noise | None) -> Density:
+        """A law as its privacy curve against another takes it."""
         raise self._unknown("the privacy curve is")
 
     def _unknown(self, what: str) -> InputError:
@@ -181,8 +181,8 @@ class _BetweenNumbers(_Between):
             return hockey_stick_after(p, q, epsilon=epsilon)
         return noise.loss(p, q, HockeyStick(epsilon))
 
-    def density(self, law: Mixture, noise: _Noise | None) -> Density:
-        return NormalDensity(law) if noise is None else noise.smoothed(law)
+    def density(self, law: Mixture, beside: Mixture, noise: _Noise | None) -> Density:
+        return NormalDensity(law) if noise is None else noise.smoothed(law, beside)
 
 
 class _BetweenLists(_Between):
@@ -201,7 +201,7 @@ class _BetweenLists(_Between):
         first, second, factor = _shares(p), _shares(q), math.exp(epsilon)
         return math.fsum(max(0.0, mass - factor * second.get(value, 0.0)) for value, mass in first.items())
 
-    def density(self, law: Finite, noise: _Noise | None) -> Density:
+    def density(self, law: Finite, beside: Finite, noise: _Noise | None) -> Density:
         self._bare(noise)
         return Points(_shares(law))
 

@@ -36,6 +36,7 @@ from takifugu.laws.lattice import beyond_digits as beyond_digits
 from takifugu.laws.lattice import exact as exact
 from takifugu.laws.lattice import read as read
 from takifugu.laws.lattice import round_step as round_step
+from takifugu.laws.lattice import spacing as spacing
 from takifugu.laws.mixture import Mixture as Mixture
 from takifugu.laws.mixture import Space as Space
 from takifugu.laws.mixture import log_tail as log_tail

@@ -452,6 +452,27 @@ def _common_step(x: Array) -> Fraction | None:
     return step if exact(float(step)) == step else None  # a step must be a float that prints as itself
 
 
+def spacing(values: npt.ArrayLike) -> tuple[float, float] | None:
+    """The largest step that leads from each number to each other, and where a multiple of it begins; None for no such.
+
+    The numbers are read as the decimals that they print as. Steps that make more points than a lattice has are none:
+    any two numbers with a few digits share one of those.
+
+    >>> spacing([3, 0.5, 8])
+    (2.5, 0.5)
+    """
+    x = np.unique(np.asarray(values, dtype=np.float64))
+    if len(x) < 2 or not np.isfinite(x).all():
+        return None
+    step = _common_step(x)
+    if step is None or (exact(float(x[-1])) - exact(float(x[0]))) / step >= MOST_POINTS:
+        return None
+    offset = exact(float(x[0])) % step
+    if is_beyond_digits(step, float(x[0]), float(x[-1])) or exact(float(offset)) != offset:
+        return None
+    return float(step), float(offset)
+
+
 def _affordable(span: Fraction, wanted: Fraction | None) -> Fraction:
     """The step wanted, or the least round one that leaves room for bounds to move outwards."""
     if wanted is not None and span / wanted < MOST_POINTS:

@@ -202,11 +202,11 @@ def confident(
         size = added.size
         for p, q in drawn_laws(problem, draws, seed):
             for part in asked.parts:
-                size = least_size_between(p, q, part, type(added), size)
+                size = least_size_between(p, q, part, added, size)
         if math.isinf(size):
             raise CalibrationError("no finite noise is enough for every draw: a secret rests on too few rows")
         place = found.place if size == added.size else None
-        return Found(added.of_size(size), place), Confidence(level, draws, seed, without)
+        return Found(added.resized(size), place), Confidence(level, draws, seed, without)
     if problem.answer is not None and problem.answer.query == MEAN_BY:
         raise MechanismError(
             "confidence is not for one mean for each group, whose means rest on rows of their own: leave it out, or "

@@ -35,7 +35,7 @@ from takifugu.mechanisms.base import (
 from takifugu.mechanisms.closed_form import closed_form
 from takifugu.mechanisms.inversion import least_variance
 from takifugu.mechanisms.worst_case import closest, extreme_laws, worst
-from takifugu.problems import Guarantee, Indices, Pairs, Part, Place, Problem, RenyiDivergence
+from takifugu.problems import Guarantee, Indices, MaxDivergence, Pairs, Part, Place, Problem, RenyiDivergence
 
 if TYPE_CHECKING:
     from takifugu.mechanisms.worst_case import Screen
@@ -67,7 +67,7 @@ class Exact(Additive):
     def find(self, problem: Problem, asked: Guarantee) -> Found:
         """See `Mechanism`."""
         require_numbers(problem, self.name)
-        return least_noise_for(problem, asked, GaussianNoise)
+        return least_noise_for(problem, asked, GaussianNoise(0.0))
 
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
         """The least variance with D_α <= ε, a hair on the safe side."""
@@ -159,7 +159,27 @@ class Laplace(Mechanism):
     def find(self, problem: Problem, asked: Guarantee) -> Found:
         """See `Mechanism`."""
         require_numbers(problem, self.name)
-        return least_noise_for(problem, asked, LaplaceNoise)
+        lattice = _lattice_of(problem)
+        if lattice is None:
+            return least_noise_for(problem, asked, LaplaceNoise(0.0))
+        from takifugu.channels import DiscreteLaplaceNoise
+
+        found = least_noise_for(problem, asked, DiscreteLaplaceNoise(0.0, *lattice))
+        if all(type(part.divergence) is MaxDivergence for part in asked.parts):
+            return found  # at the same scale as Laplace noise, with less variance
+        other = least_noise_for(problem, asked, LaplaceNoise(0.0))  # what falls between points is told from nothing
+        return min(found, other, key=lambda one: one.channel.as_noise().variance)
+
+
+def _lattice_of(problem: Problem) -> tuple[float, float] | None:
+    """The step and a point of the coarsest lattice that all laws are on; None where they are on none."""
+    laws = [law for belief in range(len(problem.beliefs)) for law in problem.laws(belief)]
+    if not all(law.is_discrete for law in laws):
+        return None
+    from takifugu.laws import spacing
+
+    lattice = None if problem.answer is None else problem.answer.lattice  # draws of a posterior may be on all of it
+    return spacing(np.concatenate([law.means for law in laws]) if lattice is None else lattice.points[:2])
 
 
 def require_known(name: str, family: type[Noise], asked: Guarantee) -> None:
@@ -191,13 +211,13 @@ class Enough(NamedTuple):
     unproved: tuple[Place, ...]
 
 
-def least_noise_for(problem: Problem, asked: Guarantee, family: type[Noise], *, floor: float = 0.0) -> Found:
+def least_noise_for(problem: Problem, asked: Guarantee, family: Noise, *, floor: float = 0.0) -> Found:
     """Noise of the least size, `floor` or more, that is proved to keep every part of a guarantee.
 
     Args:
         problem: laws of numbers.
         asked: a guarantee whose divergences are known after this noise.
-        family: the kind of noise; more of it must be post-processing of less.
+        family: such noise, of any size; more of it must be post-processing of less.
         floor: a size that there is already.
 
     Returns:
@@ -219,13 +239,13 @@ def least_noise_for(problem: Problem, asked: Guarantee, family: type[Noise], *, 
             larger = proved_size(problem, place, part, family, size)
             if larger > size:  # floats had seen less than there is
                 size, binding = larger, place
-    channel = family.of_size(size)
+    channel = family.resized(size)
     if binding is None or not _is_at_limit(problem, channel, asked, binding):
         # At the edge of its domain a loss falls off a cliff: the place that asks for this noise, with less than which
         # it would lose everything, may then lose less than another does, and that one is closest to the limit.
         here = closest(problem, channel, asked)
         larger = proved_size(problem, here.place, here.part, family, size)
-        channel, binding = family.of_size(larger), here.place
+        channel, binding = family.resized(larger), here.place
     return Found(channel, binding)
 
 
@@ -235,7 +255,7 @@ def keeps(problem: Problem, channel: Noise, asked: Guarantee) -> bool:
         if not channel.knows(type(part.divergence)):
             return False
         places: Iterable[Place]
-        if _is_screened(type(channel), part):
+        if _is_screened(channel, part):
             here = channel.variance * (1 + 2**-50)
             alpha = cast(RenyiDivergence, part.divergence).alpha
             needed = Exact().needed(problem, alpha=alpha, epsilon=part.budget * (1 + _ROOM), floor=here)
@@ -257,12 +277,12 @@ def _is_at_limit(problem: Problem, channel: Noise, asked: Guarantee, place: Plac
     return any(channel.loss(*ends, part.divergence) >= (1 - _ROOM) * part.budget for part in asked.parts)
 
 
-def _is_screened(family: type[Noise], part: Part) -> bool:
+def _is_screened(family: Noise, part: Part) -> bool:
     """Whether cheap bounds dismiss most places: of Gaussian noise and one order (proofs/exact.md)."""
-    return family is GaussianNoise and type(part.divergence) is RenyiDivergence
+    return family.kind == GaussianNoise.kind and type(part.divergence) is RenyiDivergence
 
 
-def _enough(problem: Problem, part: Part, family: type[Noise], floor: float) -> Enough:
+def _enough(problem: Problem, part: Part, family: Noise, floor: float) -> Enough:
     if _is_screened(family, part):
         alpha = cast(RenyiDivergence, part.divergence).alpha
         needed = Exact().needed(problem, alpha=alpha, epsilon=part.budget, floor=floor * floor)
@@ -288,9 +308,7 @@ _MOST_LOOKS = 30
 _CLEAR = 1e-6  # of the budget: by how much a pair that a bound clears stays below it
 
 
-def _by_screen(
-    problem: Problem, part: Part, family: type[Noise], floor: float
-) -> tuple[float, Place | None, list[Place]]:
+def _by_screen(problem: Problem, part: Part, family: Noise, floor: float) -> tuple[float, Place | None, list[Place]]:
     """A size that no pair with a bound needs more than, who asked for it, and the places that no bound clears.
 
     The pair that loses most at one size is asked for the least size that does for it, until no pair loses more than the
@@ -303,14 +321,14 @@ def _by_screen(
         if (more := least_size(problem, place, part, family, size)) > size:
             size, binding = more, place
     for _ in range(_MOST_LOOKS):
-        found = _attained(problem, part, family.of_size(size))
+        found = _attained(problem, part, family.resized(size))
         if found is None or not found[1] > part.budget:
             break
         more = least_size(problem, found[0], part, family, size)
         if not more > size:  # within the budget by the divergence itself, to the last digit
             break
         size, binding = more, found[0]
-    return size, binding, uncleared(problem, part, family.of_size(size))
+    return size, binding, uncleared(problem, part, family.resized(size))
 
 
 def _attained(problem: Problem, part: Part, channel: Noise) -> tuple[Place, float] | None:
@@ -363,7 +381,7 @@ _FINEST = 2.0**-10  # of the narrowest normal: nobody asks whether less noise th
 _FAINTEST = 1.0 / 36  # of the gap between points: less changes no odds by what floats could tell
 
 
-def least_size(problem: Problem, place: Place, part: Part, family: type[Noise], floor: float) -> float:
+def least_size(problem: Problem, place: Place, part: Part, family: Noise, floor: float) -> float:
     """The least size, `floor` or more, at which a place is within the budget in floats."""
     found = least_size_between(*problem.ends(place), part, family, floor)
     if not found < _LARGEST:
@@ -371,7 +389,7 @@ def least_size(problem: Problem, place: Place, part: Part, family: type[Noise], 
     return found
 
 
-def least_size_between(p: Mixture, q: Mixture, part: Part, family: type[Noise], floor: float) -> float:
+def least_size_between(p: Mixture, q: Mixture, part: Part, family: Noise, floor: float) -> float:
     """The least size, `floor` or more, at which one law against another is within the budget in floats; or infinity."""
     p, q = p.simplified(), q.simplified()
     if p == q:
@@ -379,7 +397,7 @@ def least_size_between(p: Mixture, q: Mixture, part: Part, family: type[Noise], 
 
     @cache
     def loss(size: float) -> float:
-        return family.of_size(size).loss(p, q, part.divergence) if size < _LARGEST else 0.0
+        return family.resized(size).loss(p, q, part.divergence) if size < _LARGEST else 0.0
 
     if loss(floor) <= part.budget:
         return floor
@@ -403,7 +421,7 @@ _PROVABLE = (2.0**-5, 2.0**-1, 2.0)  # of each width: noise that is tried where 
 _UNDECIDED = 1e-10  # of the size: steps up to it are tried where balls do not tell, for a budget met too closely
 
 
-def proved_size(problem: Problem, place: Place, part: Part, family: type[Noise], size: float) -> float:
+def proved_size(problem: Problem, place: Place, part: Part, family: Noise, size: float) -> float:
     """The size, or a hair more, at which a place is proved to be within the budget. More never tells more.
 
     Where ball arithmetic meets its limits on Gaussian noise and one order, noise at which floats leave a millionth of
@@ -416,7 +434,7 @@ def proved_size(problem: Problem, place: Place, part: Part, family: type[Noise],
     jumps = sorted(share * std for share in _PROVABLE for std in widths)
     for _ in range(_MOST_STEPS):
         spent = _effort(family, p, q, part)
-        holds = family.of_size(size).decide(p, q, part.divergence, part.budget, effort=spent).holds
+        holds = family.resized(size).decide(p, q, part.divergence, part.budget, effort=spent).holds
         if holds:
             return size
         if screened and (holds is None or size == 0):
@@ -446,21 +464,21 @@ def proved_size(problem: Problem, place: Place, part: Part, family: type[Noise],
         raise CalibrationError("floats and ball arithmetic disagree about the least noise: please report this case")
     raise CalibrationError(
         f"{part.divergence.words} of {problem.words(place)} could not be proved to be within the guarantee with about "
-        f"{family.__name__} of size {size:.3g}: publish from a list (Row), or merge components that nearly agree"
+        f"{family.resized(size).describe()}: publish from a list (Row), or merge components that nearly agree"
     )
 
 
 def _is_enough(problem: Problem, place: Place, part: Part, channel: Noise) -> bool:
     """Whether a place is within the budget, proved; where balls give up on one order, with a millionth to spare."""
     p, q = problem.ends(place)
-    effort = _effort(type(channel), p, q, part)
+    effort = _effort(channel, p, q, part)
     holds = channel.decide(p, q, part.divergence, part.budget, effort=effort).holds
-    if holds is None and _is_screened(type(channel), part):
+    if holds is None and _is_screened(channel, part):
         return channel.loss(p, q, part.divergence) <= part.budget * (1 - _DOUBT / 2)
     return holds is True
 
 
-def _effort(family: type[Noise], p: Mixture, q: Mixture, part: Part) -> Effort:
+def _effort(family: Noise, p: Mixture, q: Mixture, part: Part) -> Effort:
     """The work that one look at one place may take."""
     return Effort(_LIMIT if _is_screened(family, part) else _LIMIT_OF_MANY + _A_POINT * (len(p) + len(q)))
 

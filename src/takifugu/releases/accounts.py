@@ -120,14 +120,15 @@ class Account:
         """Whether the answer was published and may be once more, with enough noise."""
         return self.releases > 0 and math.isfinite(self.next_theta)
 
-    def together(self, extra: Channel | None) -> Noise | None:
+    def together(self, extra: Channel | None, like: Channel) -> Noise | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
         if self.is_finite:
             raise InputError("an answer from a finite list is published once: see the loss of its calibration")
-        _require_kind(extra, self.kind)
+        for one in (extra, like):
+            _require_kind(one, self.kind)
         more = 0 if extra is None else self.family.share(extra.as_noise().size, budget=self.theta)
         size = self.family.effective(self.spent + more, budget=self.theta)
-        return None if math.isinf(size) else self.family.of_size(size)
+        return None if math.isinf(size) else like.as_noise().resized(size)
 
     def charged(self, noise: dict[str, str]) -> "tuple[Account, dict[str, str]]":
         """This account after a release with that noise, and what is written down; or a refusal."""
@@ -206,9 +207,10 @@ class VectorAccount:
         """Whether the answer was published and may be once more, with enough noise."""
         return self.releases > 0 and self.next_covariance is not None
 
-    def together(self, extra: Channel | None) -> GaussianVector | None:
+    def together(self, extra: Channel | None, like: Channel) -> GaussianVector | None:
         """The one release that would tell as much as all so far, and one more; None where there is none."""
-        _require_kind(extra, GaussianVector.kind)
+        for one in (extra, like):
+            _require_kind(one, GaussianVector.kind)
         more = [] if extra is None else [LinearRelease(extra.noise_covariance)]
         every = [*self._releases, *more]
         return GaussianVector(worth(every)) if every else None
@@ -380,7 +382,7 @@ def with_theta(channel: Channel, theta: float | None) -> Channel:
     noise = channel.as_noise()
     if noise.parameter != "theta":
         raise InputError(f"theta is Gaussian noise, and this calibration adds {channel.describe()}")
-    return noise.of_size(theta)
+    return noise.resized(theta)
 
 
 def terms_of(budget: Calibration, salt: bytes) -> dict[str, str]:

@@ -16,12 +16,10 @@ from takifugu.channels import (
     BitSource,
     Channel,
     GaussianVector,
-    Grid,
     ListChannel,
     Noise,
     Publishes,
     checked,
-    default_granularity,
 )
 from takifugu.errors import BudgetError, InputError
 from takifugu.mechanisms import table_of
@@ -265,11 +263,8 @@ class Numbers(Drawing):
                 raise BudgetError(
                     f"theta={theta!r} is less noise than the {channel.size!r} that was calibrated: nothing was released"
                 )
-            channel = channel.of_size(theta)
-        if granularity is not None:
-            granularity = Grid(granularity).granularity
-        elif channel.size > 0:
-            granularity = default_granularity(channel.size)
+            channel = channel.resized(theta)
+        granularity = channel.grid(granularity)
         step = _step(options["round_to"])
         return cls(calibration, channel, granularity, _bounds(options["clip"], step), step)
 
@@ -291,7 +286,7 @@ class Numbers(Drawing):
     @property
     def is_whole(self) -> bool:
         """See `Drawing.is_whole`."""
-        return self.round_to is not None and float(self.round_to).is_integer()
+        return self.channel.is_whole if self.round_to is None else float(self.round_to).is_integer()
 
     @property
     def bare(self) -> str | None:

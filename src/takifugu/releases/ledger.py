@@ -432,7 +432,7 @@ class Ledger:
         account = account_of(opening, contents.entries)
         if opening["protection"] != protection(calibration.problem, salt=contents.salt):
             raise CompositionError(_OTHER_PROTECTION)
-        return _worst_loss(calibration, account.together(extra))
+        return _worst_loss(calibration, account.together(extra, calibration.channel))
 
 
 def _published(entries: Entries) -> Entries:

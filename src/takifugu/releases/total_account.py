@@ -102,7 +102,7 @@ class TotalAccount:
         """Whether anything is left."""
         return min(self.left) > 0 or self.first.may_go_on
 
-    def together(self, extra: Channel | None) -> None:
+    def together(self, extra: Channel | None, like: Channel) -> None:
         """Refused: answers of several kinds are no one release."""
         raise CompositionError(
             "answers that add up within a total are no one release, whose loss could be computed: see "

@@ -325,12 +325,12 @@ def noise_curves(calibration: Calibration, comparisons: tuple[Comparison, ...]) 
 
 def _of_worst_pair(calibration: Calibration, low: float, high: float) -> NoiseCurve:
     """Noise of another family against budget, for the pair that is closest to the limit."""
-    family, at = type(channel_of(calibration)), np.geomspace(low, high, _FEW_BUDGETS)
+    family, at = channel_of(calibration), np.geomspace(low, high, _FEW_BUDGETS)
     size, stds = 0.0, []
     for epsilon in at[::-1].tolist():  # from the largest budget down: the noise of one is the floor of the next
         part = calibration.guarantee.parts[0].with_epsilon(epsilon)
         size = least_size(calibration.problem, calibration.place, part, family, size)
-        stds.append(family.of_size(size).std)
+        stds.append(family.resized(size).std)
     return NoiseCurve(at, np.array(stds[::-1]))
 
 
