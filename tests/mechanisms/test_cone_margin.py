@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from takifugu.errors import CalibrationError
-from takifugu.mechanisms import cone_margin
+from takifugu.mechanisms import cone_margin, evidence
 from takifugu.mechanisms.cone_margin import Cones, has_cones, spreads
 from takifugu.mechanisms.draws import drawn_laws
 from takifugu.mechanisms.evidence import in_order, put_back
@@ -44,7 +44,8 @@ def _problem(values: int = 30, secrets: int = 2, seed: int = 0) -> Problem:
         {"diagonal": 0.1},
         {"local_price": 5.0},
         {"forbidden": (("v00", "v01"),)},
-        {"solver": "columns"},
+        {"solver": "columns", "keep": "marginal"},
+        {"solver": "columns", "caution": 1.0},
     ],
 )
 def test_it_says_what_it_does_not_know(options):
@@ -80,6 +81,62 @@ def test_more_deviations_cost_more_and_break_less(keep):
     assert cones.short(few.channel.as_list(), laws) > cones.short(more.channel.as_list(), laws)
     for found in (few, more):
         assert promise_of(problem, ODDS).is_kept(found.channel.as_list().as_table().counts)
+
+
+def _rows(count: int, seed: int = 0) -> Problem:
+    """Combinations of three columns, most of them rare."""
+    rng = np.random.default_rng(seed)
+    values = sorted({(int(a), "uvwxyz"[b], int(c)) for a, b, c in rng.integers(0, (12, 6, 8), (count, 3))})
+    usual = rng.dirichlet(np.full(len(values), 0.3))
+    laws = {}
+    for k, secret in enumerate("ab"):
+        law = 0.7 * usual + 0.3 * rng.dirichlet(np.full(len(values), 0.3))
+        laws[secret] = tk.Finite(values, rng.multinomial(9_000 // (k + 1), law))
+    return Problem.of(laws)
+
+
+def test_by_columns_few_outputs_are_enough_and_the_channel_is_proved():
+    problem = _rows(500)
+    rule = Optimal(solver="columns").settled(problem)
+    assert has_cones(rule, problem, ODDS)
+    cones, laws = Cones(rule, problem, ODDS), drawn_laws(problem, 200, 1)
+    few, more = cones.at(2.0), cones.at(4.0)
+    assert rule.cost(problem, few.channel) < rule.cost(problem, more.channel)
+    assert cones.short(few.channel.as_list(), laws) > cones.short(more.channel.as_list(), laws)
+    for found in (few, more):
+        assert found.channel.kind == "sparse"
+        assert promise_of(problem, ODDS).is_kept_by(found.channel.as_list())
+        assert found.lower_bound is None
+
+
+def test_by_columns_cones_cost_less_than_caution(monkeypatch):
+    problem = _rows(500)
+    made = tk.calibrate(problem, odds=3, confidence=0.9, solver="columns")
+    monkeypatch.setattr(evidence, "has_cones", lambda *_: False)
+    before = tk.calibrate(problem, odds=3, confidence=0.9, solver="columns")
+    assert made.error < 0.9 * before.error
+    for one in (made, before):
+        assert one.evidence.holds(one.problem, one.channel, one.guarantee)
+
+
+def test_by_columns_caution_stands_in_where_no_cone_is_found(monkeypatch):
+    monkeypatch.setattr(cone_margin, "with_margin", lambda *_, **__: None)
+    made = tk.calibrate(_rows(300), odds=3, confidence=0.9, solver="columns")
+    assert dict(made.options)["caution"] > 0
+    assert made.evidence.holds(made.problem, made.channel, made.guarantee)
+
+
+def test_by_columns_nonsense_becomes_a_poor_channel_and_never_an_unsafe_one(monkeypatch):
+    problem = _rows(300)
+    rng = np.random.default_rng(0)
+
+    def wrong(margined: object, *_: object, **__: object) -> Solved:
+        size = margined.program.size
+        return Solved(rng.dirichlet(np.full(size[1], 0.05), size[0]), 1.0, 0.0, 1)
+
+    monkeypatch.setattr(cone_margin, "with_margin", wrong)
+    channel = Cones(Optimal(solver="columns").settled(problem), problem, ODDS).at(3.0).channel.as_list()
+    assert promise_of(problem, ODDS).is_kept_by(channel)
 
 
 def test_what_falls_short_is_a_sum_over_draws():

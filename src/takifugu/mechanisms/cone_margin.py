@@ -14,29 +14,36 @@ from takifugu.channels import FiniteChannel, ListChannel
 from takifugu.errors import CalibrationError
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import APART, drawn_laws, is_private, is_smoothed, posterior
+from takifugu.mechanisms.optimal.column_generation import Moves
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
-from takifugu.mechanisms.optimal.program import Mask
+from takifugu.mechanisms.optimal.program import Indices, Mask
 from takifugu.mechanisms.optimal.second_order import GAP, Margined, with_margin
 from takifugu.problems import Guarantee, Problem
 
 _MOST_ENTRIES = 4_000_000  # pairs × values², which a search has time and memory for
 _MOST_WORK = 4e9  # of one step
+_MOST_STEP = 4e9  # the same through few outputs: values × directions²
 _OF_LAWS = 200  # draws that say how far a law is off where no formula does
 _LEAST_REST = 1e-6  # of a law beside one value: of what all have no draw says how much it varies
 _RARE = 0.02  # of all that is published
+_TRACES = 1e-3  # of it: the rarest outputs that hold no more are mostly what an interior point leaves everywhere
 _TRACE = 1e-5  # of all that is published, below which an output is given up
 _LEAST_BENT, _MOST_BENT = 0.6, 2.5
 _COARSE = 0.01  # of the cost, for a look at which outputs are used
+_LEAST_MOVE = 1e-4  # of an input: less is what an interior point leaves everywhere
+_LEAST_OUTPUTS, _MOST_OUTPUTS = 20, 150  # of thousands of values
 _POOR = 0.05  # of the cost: a channel so much dearer than the best is no answer
+_NONE = "no channel was found that keeps what the rows leave open in hand: guarantee less, or give a coarser domain"
 
 
 def has_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> bool:
     """Whether the program by cones knows these wishes and is of a size that it is solved for in time."""
+    if rule.solver == "columns":
+        is_plain = rule.keep is None and rule.caution == 0 and math.isinf(asked.alpha) and asked.odds_beside is None
+        return is_plain and _outputs_of(problem) >= min(_LEAST_OUTPUTS, len(table_of(problem).values))
     wishes = rule.unbiased or rule.forbidden or rule.diagonal is not None or rule.local_price is not None
     if wishes or np.any(rule.reach(problem)) or math.isfinite(asked.alpha) or asked.odds_beside is not None:
-        return False
-    if rule.solver != "program":
         return False
     table = table_of(problem)
     values, directions = len(table.values), len(table.pairs) + 2 * len(table.laws)
@@ -45,14 +52,27 @@ def has_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> bool:
     )
 
 
+def _outputs_of(problem: Problem) -> int:
+    """Through how many outputs thousands of values are published, that a step takes a second or less."""
+    table = table_of(problem)
+    values, rank = len(table.values), len(table.pairs) + 2 * len(table.laws)
+    by_rows = int((_MOST_STEP / values) ** 0.5) // rank
+    return max(1, min(_MOST_OUTPUTS, values, by_rows, _MOST_ENTRIES // (values * len(table.pairs))))
+
+
 class Cones:
     """The channels of a problem, by how many deviations they keep in hand; of wishes that `has_cones` knows."""
 
     def __init__(self, rule: Optimal, problem: Problem, asked: Guarantee) -> None:
         """All outputs are looked at, the first time."""
         self.rule, self.problem, self.asked, self._spread = rule, problem, asked, spreads(problem)
-        program, here = rule.program(problem, asked), rule.support(problem)
-        self._margined = Margined(program, self._spread[:, here])
+        self._places: Indices | None = None
+        if rule.solver == "columns":
+            self._places = rule.covering(problem, _outputs_of(problem))
+            self._margined = Margined(rule.program_to(problem, asked, self._places), self._spread)
+        else:
+            self._margined = Margined(rule.program(problem, asked), self._spread[:, rule.support(problem)])
+        program = self._margined.program
         self._is_free = program.keep != "marginal"
         self._outputs: Mask = np.ones(program.size[1], dtype=np.bool_)
         self._is_first = True
@@ -60,12 +80,14 @@ class Cones:
 
     def at(self, factor: float) -> Found:
         """The best channel with so many deviations in hand: repaired, and proved for the laws themselves."""
+        if self._places is not None:
+            return self._by_columns(factor, self._places)
         coarse = self._is_free and self._is_first
         matrix, used = self._solved(factor, self._outputs, goal=_COARSE if coarse else GAP)
         if not self._is_free:
             self._skew = self._skewness(matrix)
         elif self._is_first:
-            self._outputs = self._common(matrix)
+            self._outputs = self._common(matrix, _RARE)
             matrix, used = self._solved(factor, self._outputs)
         self._is_first = False
         if self._is_free and not used[self._outputs].all():
@@ -78,7 +100,19 @@ class Cones:
         values = table_of(self.problem).values
         return Found(FiniteChannel(values, values, counts), options=self.rule.options)
 
-    def _common(self, matrix: Array) -> Mask:
+    def _by_columns(self, factor: float, places: Indices) -> Found:
+        """The same through few outputs, as moves."""
+        matrix, _ = self._solved(factor, self._outputs, goal=_COARSE)
+        self._outputs = self._common(matrix, _RARE)
+        matrix = np.where(self._common(matrix, _TRACES) & (matrix > _LEAST_MOVE), matrix, 0.0)
+        sources, targets = np.nonzero(matrix)
+        shares = matrix[sources, targets] / matrix.sum(axis=1)[sources]
+        channel = self.rule.proved_moves(self.problem, self.asked, Moves(sources, places[targets], shares))
+        if channel is None:
+            raise CalibrationError(_NONE)
+        return Found(channel, options=self.rule.options)
+
+    def _common(self, matrix: Array, rare: float) -> Mask:
         """The outputs without the rarest, which together hold next to nothing of what is published.
 
         They save as little, and ask for more deviations than all others: a few rows make no normal variable.
@@ -86,7 +120,7 @@ class Cones:
         published = self._margined.program.pooled @ matrix
         order = np.argsort(published, kind="stable")
         common = np.ones(len(published), dtype=np.bool_)
-        common[order[np.cumsum(published[order]) <= _RARE]] = False
+        common[order[np.cumsum(published[order]) <= rare]] = False
         return common
 
     def _solved(self, factor: float, outputs: Mask, *, goal: float = GAP) -> tuple[Array, Mask]:
@@ -94,10 +128,7 @@ class Cones:
         program = self._margined.program
         found = with_margin(self._margined.narrowed(outputs), factor * bent(self._skew[:, outputs], factor), goal=goal)
         if found is None or not found.gap <= _POOR:
-            raise CalibrationError(
-                "no channel was found that keeps what the rows leave open in hand: guarantee less, or give a coarser "
-                "domain"
-            )
+            raise CalibrationError(_NONE)
         matrix = np.zeros(program.size)
         matrix[:, outputs] = found.matrix
         return matrix, np.asarray(program.pooled @ matrix > _TRACE)

@@ -270,7 +270,9 @@ def _wishes(rule: Optimal, problem: Problem, asked: Guarantee, found: Found, lev
         return rule.cost(problem, listed(one))
 
     if rule.solver == "columns":
-        return [lambda: Wish(found, [by_caution(rule, problem, asked)], cost)]
+        caution = by_caution(rule, problem, asked)
+        cones = replace(by_cones(rule, problem, asked), instead=caution) if has_cones(rule, problem, asked) else caution
+        return [lambda: Wish(found, [cones], cost)]
 
     def margins(kept: Optimal) -> list[Margin]:
         widest = [by_radius(kept, problem, asked)]

@@ -17,7 +17,7 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Finite
 from takifugu.mechanisms.optimal.column_generation import Moves, Prices, fit, lower_bound_by_columns, resampled
 from takifugu.mechanisms.optimal.finite_problem import Cells, table_of
-from takifugu.mechanisms.optimal.multiscale import by_levels, coarser, once_more
+from takifugu.mechanisms.optimal.multiscale import by_levels, coarser, covering, once_more
 from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
 
 ROWS = tuple(itertools.product(range(6), range(4)))
@@ -263,3 +263,20 @@ def test_what_takes_too_many_moves_is_refused_by_name():
 def test_the_same_is_found_again():
     found = [tk.calibrate(laws_of(7), odds=1.5, solver="columns") for _ in range(2)]
     assert found[0].channel == found[1].channel
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_covers_the_others_is_chosen_greedily(seed):
+    rng = np.random.default_rng(seed)
+    values = sorted({tuple(row) for row in rng.integers(0, 6, (60, 2)).tolist()})
+    mass = rng.dirichlet(np.full(len(values), 0.5))
+    cells = Cells.of(values, mass)
+    everyone = np.arange(len(values))
+    far = cells.between(everyone, everyone)
+    chosen: list[int] = []
+    for _ in range(9):
+        left = [x for x in np.argsort(-mass)[:36].tolist() if x not in chosen]
+        chosen.append(min(left, key=lambda x: mass @ far[:, [*chosen, x]].min(axis=1)))
+    found = covering(cells, mass, 9)
+    assert mass @ far[:, found].min(axis=1) == pytest.approx(mass @ far[:, chosen].min(axis=1), rel=1e-12)
+    assert covering(cells, mass, 500).tolist() == everyone.tolist()

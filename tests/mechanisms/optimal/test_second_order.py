@@ -126,6 +126,34 @@ def test_through_fewer_outputs_it_costs_no_less():
     assert few.value >= whole.value * (1 - 0.005)
 
 
+@pytest.mark.parametrize("keep", [None, "mean"])
+@pytest.mark.parametrize("outputs", [1, 3, 5])
+def test_through_few_outputs_the_equations_are_solved_by_outputs(outputs, keep, monkeypatch):
+    margined = _margined(_program(40, 2, keep))
+    some = np.isin(np.arange(40), np.linspace(4, 35, outputs).astype(int))
+    assert outputs * 4 < 40
+    few = margined.narrowed(some)
+    if keep == "mean" and outputs == 1:
+        return
+    found = with_margin(few, 3.0, goal=1e-6)
+    monkeypatch.setattr(second_order._Newton, "_couple", _by_inputs)
+    other = with_margin(few, 3.0, goal=1e-6)
+    assert found is not None
+    assert other is not None
+    assert found.value == pytest.approx(other.value, rel=1e-6)
+    factor = np.full((2, outputs), 3.0)
+    assert found.value == pytest.approx(_clarabel(few, factor), rel=2e-4)
+
+
+def _by_inputs(self: second_order._Newton) -> None:
+    self.rows_of = self._many_outputs()
+    if self.wishes.keeps_mean:
+        pooled = self.program.pooled
+        nothing = second_order._nothing(self.program)
+        self.mean = self._inside(self.program.outputs[:, None] * pooled, nothing)[0]
+        self.of_mean = float(self.program.outputs @ (self.mean @ pooled))
+
+
 @pytest.mark.parametrize("factor", [math.nan, math.inf, -1.0])
 def test_nonsense_has_no_answer(factor):
     assert with_margin(_margined(_program(6, 2, None)), factor) is None

@@ -38,6 +38,7 @@ from takifugu.mechanisms.optimal.finite_problem import (
     table_of,
 )
 from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, to_state
+from takifugu.mechanisms.optimal.multiscale import covering
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
 from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
@@ -208,6 +209,24 @@ class Optimal(Mechanism):
     def support(self, problem: Problem) -> Indices:
         """The places of the values that `program` is about."""
         return _support(self.settled(problem), table_of(problem))
+
+    def program_to(self, problem: Problem, asked: Guarantee, outputs: Indices) -> Program:
+        """The program of bounded odds and nothing else, between all values and some of them."""
+        table = table_of(problem)
+        cells = _cells(self.loss, self.weights, problem, None)
+        loss = cells.between(np.arange(len(cells)), outputs)
+        return Program(
+            laws=table.laws, constraints=table.pairs, mass=table.mass, loss=loss, alpha=math.inf, epsilon=asked.epsilon
+        )
+
+    def covering(self, problem: Problem, number: int) -> Indices:
+        """The places of so many values that stand for all others at the least cost, about."""
+        cells = _cells(self.loss, self.weights, problem, None)
+        return covering(cells, table_of(problem).mass, number)
+
+    def proved_moves(self, problem: Problem, asked: Guarantee, moves: Moves) -> SparseChannel | None:
+        """A channel of bounded odds as its moves, repaired and proved; None where the proof is not found."""
+        return _proved(self, problem, asked, moves, asked.epsilon)
 
     def proved_counts(self, problem: Problem, asked: Guarantee, matrix: Array) -> Counts:
         """What a solver found for `program`, on all values, repaired and proved (proofs/finite-channels.md)."""

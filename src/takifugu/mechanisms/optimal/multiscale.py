@@ -20,6 +20,7 @@ _FINER = 5  # a level has about as many times the values of the one before it
 _NEAREST = 12  # moves offered to each input because they cost least
 _BANDS = 4  # kinds of values that a law shows most, by how much more than the others
 _AT_ONCE = 4_000_000
+_CANDIDATES = 4  # times as many values among which those that cover the others are chosen
 _USED = 1e-9  # of an input: less of a coarse move is not offered to its values
 
 
@@ -156,3 +157,24 @@ def medoid(program: ColumnProgram, part: Indices, candidates: Indices) -> int:
     for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
         costs += (np.bincount(code[part], weights=program.mass[part], minlength=len(table)) @ table)[code[candidates]]
     return int(candidates[np.argmin(costs)])
+
+
+def covering(cells: Cells, mass: Array, number: int) -> Indices:
+    """So many values, each chosen in turn because it brings what all cost to publish down most (Minoux 1978).
+
+    Among the most common ones. What another value saves only falls as more are chosen, so most need no second look.
+    """
+    candidates = np.argsort(-mass, kind="stable")[: _CANDIDATES * number]
+    far = cells.between(np.arange(len(mass)), candidates)
+    nearest = far.max(axis=1)
+    chosen: list[int] = []
+    saved, looked_at = mass @ (nearest[:, None] - far), np.zeros(len(candidates), dtype=np.intp)
+    while len(chosen) < min(number, len(candidates)):
+        best = int(np.argmax(saved))
+        if looked_at[best] < len(chosen):
+            saved[best] = mass @ np.maximum(nearest - far[:, best], 0.0)
+            looked_at[best] = len(chosen)
+            continue
+        chosen.append(best)
+        nearest, saved[best] = np.minimum(nearest, far[:, best]), -1.0
+    return np.sort(candidates[chosen])

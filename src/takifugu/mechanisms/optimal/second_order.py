@@ -6,6 +6,7 @@ scaling solves it. Nothing here is trusted: fresh draws judge the channel that c
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -346,8 +347,20 @@ class _Newton:
         )
 
     def _couple(self) -> None:
-        """What the rows that sum to one make of all outputs: a matrix of inputs × inputs."""
-        from scipy.linalg import cho_factor
+        """What the rows that sum to one make of all outputs: equations as many as there are inputs."""
+        outputs, rank, inputs = self.thin.shape
+        if not self.wishes.keeps_shares and outputs * rank < inputs:
+            self.rows_of = _few_outputs(self.thin, self.core, (1 / self.diagonal).sum(axis=0))
+        else:
+            self.rows_of = self._many_outputs()
+        pooled = self.program.pooled
+        if self.wishes.keeps_mean and self.program.outputs is not None:
+            self.mean = self._inside(self.program.outputs[:, None] * pooled, _nothing(self.program))[0]
+            self.of_mean = float(self.program.outputs @ (self.mean @ pooled))
+
+    def _many_outputs(self) -> Callable[[Array], Array]:
+        """The equations' inverse, by a matrix of inputs × inputs."""
+        from scipy.linalg import cho_factor, cho_solve
 
         outputs, rank, inputs = self.thin.shape
         bent = (self.core @ self.thin).reshape(outputs * rank, inputs)
@@ -360,21 +373,17 @@ class _Newton:
             whole -= (self.kept / self.worth[:, None]).T @ self.kept
             # One of the equations follows from the others.
             whole += np.outer(pooled, pooled) * (np.trace(whole) / max(float(pooled @ pooled), _SMALLEST))
-        self.factored = cho_factor(0.5 * (whole + whole.T), lower=True, check_finite=True)
-        if self.wishes.keeps_mean and self.program.outputs is not None:
-            self.mean = self._inside(self.program.outputs[:, None] * pooled, _nothing(self.program))[0]
-            self.of_mean = float(self.program.outputs @ (self.mean @ pooled))
+        factored = cho_factor(0.5 * (whole + whole.T), lower=True, check_finite=True)
+        return lambda right: np.asarray(cho_solve(factored, right, check_finite=False))
 
     def _inside(self, right: Array, missed: _Prices) -> tuple[Array, _Prices]:
         """A step and its prices without a thought of the mean."""
-        from scipy.linalg import cho_solve
-
         step = self._over(right)
         shares = np.zeros(len(step))
         if self.wishes.keeps_shares:
             shares = (step @ self.program.pooled - missed.shares) / self.worth
             step = step - shares[:, None] * self.kept
-        rows = cho_solve(self.factored, step.sum(axis=0) - missed.rows, check_finite=False)
+        rows = self.rows_of(step.sum(axis=0) - missed.rows)
         back = self._over(np.broadcast_to(rows, step.shape))
         if self.wishes.keeps_shares:
             more = -(back @ self.program.pooled) / self.worth
@@ -408,6 +417,26 @@ class _Newton:
         """A dk: what a step does to the equalities."""
         none = self.wishes.missed(np.zeros_like(step))
         return _less(none, self.wishes.missed(step))
+
+
+def _few_outputs(thin: Array, core: Array, diagonal: Array) -> Callable[[Array], Array]:
+    """The inverse of a diagonal less Σ thinᵀ core thin, where there are fewer of these rows than inputs.
+
+    With R the rows over the root of the diagonal and C the cores: D^-½ (1 + Rᵀ (1 − C R Rᵀ)⁻¹ C R) D^-½.
+    """
+    from scipy.linalg import lu_factor, lu_solve
+
+    outputs, rank, inputs = thin.shape
+    root = np.sqrt(diagonal)
+    rows = (thin / root).reshape(outputs * rank, inputs)
+    inner = core @ (rows @ rows.T).reshape(outputs, rank, outputs * rank)
+    factored = lu_factor(np.eye(outputs * rank) - inner.reshape(outputs * rank, -1), check_finite=True)
+
+    def over(right: Array) -> Array:
+        along = (core @ (rows @ (right / root)).reshape(outputs, rank, 1)).ravel()
+        return np.asarray((right / root + rows.T @ lu_solve(factored, along, check_finite=False)) / root)
+
+    return over
 
 
 def _less(one: _Prices, other: _Prices) -> _Prices:
