@@ -39,6 +39,14 @@ def finite_divergence(p: Array, q: Array, *, alpha: float) -> Array:
     p may sum to more than one and q to less, as bounds on probabilities do; the result is then the bound
     ln(Σ p^α q^(1-α))/(α-1). What is not a number comes back as +∞.
 
+    Args:
+        p: probabilities, or upper bounds on them, along the last axis.
+        q: probabilities, or lower bounds on them.
+        alpha: the order, above 1 or infinite.
+
+    Returns:
+        The divergence for each pair of rows, in float64 and not rounded outwards: `enclose` is what proves.
+
     >>> float(finite_divergence(np.array([0.5, 0.5]), np.array([0.25, 0.75]), alpha=math.inf))
     0.6931471805599453
     """
@@ -83,12 +91,35 @@ def spread(matrix: Array) -> tuple[Array, Array]:
 
 
 def raised(p: Array, radius: Array | float, low: Array, high: Array) -> Array:
-    """An upper bound on what any prior within total variation `radius` publishes, output by output."""
+    """An upper bound on what any prior within total variation `radius` publishes, output by output.
+
+    Moving a share r of a law's mass changes what is published at an output by r times the difference of two entries of
+    the channel's column, and no output can be more probable than the largest entry (proofs/band.md).
+
+    Args:
+        p: what is published for the law in the middle.
+        radius: the total variation, between 0 and 1.
+        low: the least probability of each output over all inputs.
+        high: the largest.
+
+    Returns:
+        One bound for each output. Together they may add up to more than 1.
+    """
     return np.minimum(p + radius * (high - low), high)
 
 
 def lowered(q: Array, radius: Array | float, low: Array, high: Array) -> Array:
-    """The lower bound that belongs to `raised`."""
+    """The lower bound that belongs to `raised`.
+
+    Args:
+        q: what is published for the law in the middle.
+        radius: the total variation, between 0 and 1.
+        low: the least probability of each output over all inputs.
+        high: the largest.
+
+    Returns:
+        One bound for each output, never below the least probability.
+    """
     return np.maximum(q - radius * (high - low), low)
 
 
@@ -114,12 +145,30 @@ class Masses:
 
     @classmethod
     def of(cls, weights: npt.ArrayLike) -> "Masses":
-        """The law of float64 weights, each divided by their exact sum."""
+        """The law of float64 weights, each divided by their exact sum.
+
+        Args:
+            weights: floats, 0 or more, not all of them 0.
+
+        Returns:
+            The exact rational numbers: a float is an integer times a power of two, so nothing is rounded.
+
+        >>> Masses.of([0.5, 1.5])
+        Masses(numerators=(1, 3), denominator=4)
+        """
         whole = _integers(weights)
         return cls(tuple(whole), sum(whole))
 
     def through(self, counts: Counts, denominator: int) -> "Masses":
-        """The law published when this one goes through the channel counts/denominator."""
+        """The law published when this one goes through the channel counts/denominator.
+
+        Args:
+            counts: the channel, inputs by outputs, whole numbers.
+            denominator: what every row sums to.
+
+        Returns:
+            The exact law of what is published.
+        """
         # Where no sum can reach 2⁶³ numpy's integers are exact, and fifty times faster than Python's.
         kind = np.int64 if self.denominator * denominator < _INT64 else object
         law = np.array(self.numerators, dtype=kind)
@@ -130,7 +179,18 @@ class Masses:
     def through_entries(
         self, sources: Counts, targets: Counts, counts: Counts, *, outputs: int, denominator: int
     ) -> "Masses":
-        """The same for a channel given by its entries above 0: counts[k] from sources[k] to targets[k]."""
+        """The same for a channel given by its entries above 0: counts[k] from sources[k] to targets[k].
+
+        Args:
+            sources: the input of each entry.
+            targets: its output.
+            counts: the entry itself, a whole number above 0.
+            outputs: how many outputs there are.
+            denominator: what the entries of one input sum to.
+
+        Returns:
+            The exact law of what is published.
+        """
         kind = np.int64 if self.denominator * denominator < _INT64 else object
         moved = np.array(self.numerators, dtype=kind)[sources] * counts.astype(kind, copy=False)
         published = np.zeros(outputs, dtype=kind)
@@ -140,6 +200,12 @@ class Masses:
     @classmethod
     def largest(cls, several: Sequence["Masses"]) -> "Masses":
         """Output by output the largest of several.
+
+        Args:
+            several: masses over the same outputs.
+
+        Returns:
+            Upper bounds that hold for all of them, over a common denominator.
 
         >>> Masses.largest([Masses((1, 1), 2), Masses((1, 2), 3)])
         Masses(numerators=(3, 4), denominator=6)
@@ -158,7 +224,15 @@ class Masses:
         return cls(tuple(choose(masses) for masses in zip(*scaled, strict=True)), denominator)
 
     def raised(self, radius: float, extremes: "Extremes") -> "Masses":
-        """Upper bounds on what any prior within total variation `radius` publishes, output by output."""
+        """Upper bounds on what any prior within total variation `radius` publishes, output by output.
+
+        Args:
+            radius: the total variation, taken as the exact number that the float is.
+            extremes: of the channel that they were published through.
+
+        Returns:
+            Exact bounds; see the function of the same name.
+        """
         return self._moved(_radius(radius), extremes, up=True)
 
     def lowered(self, radius: float, extremes: "Extremes") -> "Masses":
@@ -200,6 +274,18 @@ def enclose(p: Masses, q: Masses, *, alpha: float, rtol: float = 1e-12) -> Enclo
 
     Of two laws this is D_α. Where a limit of precision is met first the enclosure is wider, never wrong.
 
+    Precision is doubled until the enclosure is as narrow as asked for. Each step holds the value, so that all of them
+    are intersected.
+
+    Args:
+        p: rational masses: a law, or upper bounds on one.
+        q: rational masses: a law, or lower bounds on one.
+        alpha: the order, above 1 or infinite.
+        rtol: how wide the enclosure may be beside its lower end.
+
+    Returns:
+        The enclosure, each end a float rounded outwards; its upper end is infinite where q lacks an output of p.
+
     >>> enclose(Masses((1, 1), 2), Masses((1, 1), 2), alpha=2)
     Enclosure(lower=0.0, upper=0.0)
     """
@@ -216,6 +302,15 @@ def decide_finite(p: Masses, q: Masses, *, alpha: float, epsilon: float) -> Deci
 
     For rational masses and ε > 0 the two sides are never equal, since one is algebraic and e to a rational power
     is not, so enough precision always decides; None is for laws beyond the largest precision, and is no yes.
+
+    Args:
+        p: rational masses: a law, or upper bounds on one.
+        q: rational masses: a law, or lower bounds on one.
+        alpha: the order, above 1 or infinite.
+        epsilon: the budget, taken as the exact number that the float is.
+
+    Returns:
+        The answer with the enclosure that it rests on, and words for it.
 
     >>> decide_finite(Masses((2, 1), 3), Masses((1, 2), 3), alpha=math.inf, epsilon=0.7).holds
     True
@@ -240,7 +335,19 @@ def holds(p: Masses, q: Masses, *, alpha: float, epsilon: float) -> bool:
 
 
 def within_odds(p: Masses, q: Masses, *, odds: float | Fraction) -> bool:
-    """Whether p ≤ odds·q everywhere, in integers: equality counts as kept, and nothing is rounded."""
+    """Whether p ≤ odds·q everywhere, in integers: equality counts as kept, and nothing is rounded.
+
+    Args:
+        p: rational masses under one secret.
+        q: those under the other.
+        odds: the factor, as the exact number that is given.
+
+    Returns:
+        True or False, always right.
+
+    >>> within_odds(Masses((3, 1), 4), Masses((1, 3), 4), odds=3)
+    True
+    """
     most = exact_odds(odds)
     left, right = q.denominator * most.denominator, p.denominator * most.numerator
     return all(a * left <= b * right for a, b in zip(p.numerators, q.numerators, strict=True))
@@ -254,7 +361,18 @@ def exact_odds(odds: float | Fraction) -> Fraction:
 
 
 def largest_ratio(p: Masses, q: Masses) -> Fraction | None:
-    """The largest p/q over the outputs that p reaches; None where q does not reach one of them."""
+    """The largest p/q over the outputs that p reaches; None where q does not reach one of them.
+
+    Args:
+        p: rational masses under one secret.
+        q: those under the other.
+
+    Returns:
+        The exact factor that the odds rise by at most.
+
+    >>> largest_ratio(Masses((2, 1), 3), Masses((1, 2), 3))
+    Fraction(2, 1)
+    """
     best = Fraction(0)
     for a, b in zip(p.numerators, q.numerators, strict=True):
         if a > 0:

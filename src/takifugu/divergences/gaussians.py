@@ -28,6 +28,21 @@ def gaussian_divergence(gap: float, std_p: float, std_q: float, *, alpha: float,
     A value too large for a float64 is returned as `math.inf` too. Where a standard deviation and theta are both
     0 that side is a point: two points diverge by 0 or by infinity, a point and a density by infinity.
 
+    With σ_p² and σ_q² the variances after noise and S = ασ_q² − (α − 1)σ_p², it is α·gap²/2S + ln(σ_q/σ_p) +
+    ln(σ_q²/S)/(2(α − 1)), and infinite where S ≤ 0 (M. Gil, F. Alajaji and T. Linder, "Rényi divergence measures for
+    commonly used univariate continuous distributions", 2013). The two logarithms nearly cancel where the variances are
+    close, so a series takes their place there.
+
+    Args:
+        gap: the distance of the means.
+        std_p: the standard deviation of the first law before noise.
+        std_q: that of the second.
+        alpha: the order, above 1.
+        theta: the standard deviation of the noise.
+
+    Returns:
+        D_α in float64.
+
     >>> gaussian_divergence(1.0, 1.0, 1.0, alpha=2.0)
     1.0
     """
@@ -50,7 +65,18 @@ def gaussian_divergence(gap: float, std_p: float, std_q: float, *, alpha: float,
 
 
 def exact_margin(std_p: float, std_q: float, *, alpha: float, theta: float) -> Fraction:
-    """S = θ² + ασ_q² − (α − 1)σ_p² with no rounding: the integral of two Gaussians converges where S > 0."""
+    """S = θ² + ασ_q² − (α − 1)σ_p² with no rounding: the integral of two Gaussians converges where S > 0.
+
+    Args:
+        std_p: the standard deviation of the first law before noise.
+        std_q: that of the second.
+        alpha: the order, above 1.
+        theta: the standard deviation of the noise.
+
+    Returns:
+        The margin as a fraction of the exact numbers that the floats are. Its sign decides whether a divergence is
+        finite, which no rounding may.
+    """
     a, s, t, n = (Fraction(x) for x in (alpha, std_p, std_q, theta))
     return n * n + a * t * t - (a - 1) * s * s
 
@@ -159,7 +185,18 @@ class RoughLosses:
 
 
 def upper_losses(gap: Array, std_p: Array, std_q: Array, *, alpha: float, theta: float) -> Array:
-    """D_α for arrays of pairs, accurate to about 1e-12 and never below the truth; infinite where in doubt."""
+    """D_α for arrays of pairs, accurate to about 1e-12 and never below the truth; infinite where in doubt.
+
+    Args:
+        gap: the distance of the means of each pair.
+        std_p: the standard deviations of the first laws before noise.
+        std_q: those of the second laws.
+        alpha: the order, above 1.
+        theta: the standard deviation of the noise.
+
+    Returns:
+        One value for each pair, with more than what rounding can have taken put back.
+    """
     beta = alpha - 1.0
     with np.errstate(all="ignore"):
         total_p, total_q = np.hypot(std_p, theta), np.hypot(std_q, theta)

@@ -36,7 +36,18 @@ _DOUBT = 1e-6  # added where balls give up too: far more than floats can have lo
 
 
 def divergence(p: Mixture, q: Mixture, *, alpha: float, theta: float) -> float:
-    """`renyi_divergence` for arguments already checked."""
+    """`renyi_divergence` for arguments already checked.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        alpha: the order, above 1.
+        theta: the standard deviation of the noise, 0 or more.
+
+    Returns:
+        D_α in float64. Two single components have a formula and points a sum; everything else is integrated over panels
+        whose digits are checked, and by ball arithmetic where float64 does not resolve it (proofs/mixture.md).
+    """
     whole = p.simplified(), q.simplified(), theta
     p, q, theta = _within_range(*whole)
     if _lost_a_width(whole, (p, q, theta)):
@@ -157,6 +168,14 @@ def half_line_loss(p: Mixture, q: Mixture, *, alpha: float) -> float:
     Who only sees on which side of a cut the answer lies learns no more than who sees the answer, and of his two
     outcomes one term alone is left of the sum P(A)^α Q(A)^{1−α}. In float64, so good for finding out early what is
     hopeless, and for nothing else.
+
+    Args:
+        p: the law under one secret, after noise.
+        q: that under the other, after noise.
+        alpha: the order, above 1.
+
+    Returns:
+        A number that D_α exceeds but for rounding; 0 where no half-line tells the two apart.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         cuts = np.unique(np.concatenate([(law.means[:, None] + law.stds[:, None] * _SCORES).ravel() for law in (p, q)]))
@@ -180,6 +199,14 @@ def point_divergence(p: Mapping[Point, float], q: Mapping[Point, float], *, alph
 
     The weights are taken as the exact numbers their floats are, each law's divided by their sum. Floats alone would
     know no digit of a divergence of 1e-24, nor how large one is whose shares are below the least float.
+
+    Args:
+        p: the weight of each point under one secret, 0 or more.
+        q: that under the other.
+        alpha: the order, above 1 or infinite.
+
+    Returns:
+        The upper end of a proved enclosure, to some twelve digits.
 
     >>> round(point_divergence({"a": 1, "b": 3}, {"a": 1, "b": 1}, alpha=float("inf")), 9)
     0.405465108
@@ -223,6 +250,20 @@ def lattice_losses(
 
     `laws` holds the masses, one law a row. Finer and wider nodes are tried on pairs of which more than the share
     `tolerance` of the integral may be missing; not on those already seen to lose more than `limit`.
+
+    Args:
+        points: the lattice, equally spaced.
+        laws: the mass of each point under each secret, one law a row.
+        i: the first law of each pair.
+        j: the second.
+        alpha: the order, above 1.
+        theta: the standard deviation of the noise.
+        tolerance: the share of an integral that may be missing before finer nodes are tried.
+        limit: a loss beyond which no more digits are wanted.
+
+    Returns:
+        One value a pair: where it is within `limit` no less than the divergence but for rounding, and beyond it what
+        was seen of the integral, which is enough to say that it is beyond.
     """
     if theta == 0:
         return _discrete(laws, i, j, alpha)
@@ -291,7 +332,17 @@ def _on_nodes(
 
 
 def log_densities(points: Array, laws: Array, nodes: Array, theta: float) -> Array:
-    """The log-density of each law after noise at each node."""
+    """The log-density of each law after noise at each node.
+
+    Args:
+        points: where the masses are, in increasing order.
+        laws: the masses, one law a row.
+        nodes: where the densities are wanted, in increasing order.
+        theta: the standard deviation of the noise.
+
+    Returns:
+        A matrix of laws by nodes. Points that lie many deviations away from a node are left out there.
+    """
     out = np.empty((len(laws), len(nodes)))
     block = max(64, _BLOCK // len(points))
     for start in range(0, len(nodes), block):

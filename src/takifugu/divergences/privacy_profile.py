@@ -58,20 +58,57 @@ class Smoothed(ABC):
 
     @abstractmethod
     def density(self, a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
-        """The least and the largest density on a cell."""
+        """The least and the largest density on a cell.
+
+        Args:
+            a: the left end of the cell.
+            c: the right end.
+
+        Returns:
+            Two balls between which the density lies all over the cell.
+        """
 
     def excess(self, other: Self, factor: "arb", a: "fmpq", c: "fmpq") -> "tuple[arb, arb]":
-        """No more than the least, and no less than the largest difference to `factor` times the other on a cell."""
+        """No more than the least, and no less than the largest difference to `factor` times the other on a cell.
+
+        Where the lower one is 0 or more, or the upper one 0 or less, the sign is decided on all of the cell and its
+        masses are added exactly. Where neither is, the cell is cut in half.
+
+        Args:
+            other: the law to compare with.
+            factor: e^ε as a ball.
+            a: the left end of the cell.
+            c: the right end.
+
+        Returns:
+            A ball below p − factor·q on the cell and one above it.
+        """
         (low, high), (other_low, other_high) = self.density(a, c), other.density(a, c)
         return low - factor * other_high, high - factor * other_low
 
     @abstractmethod
     def mass(self, a: "fmpq", c: "fmpq") -> "arb":
-        """The probability of a cell, points apart."""
+        """The probability of a cell, points apart.
+
+        Args:
+            a: the left end of the cell.
+            c: the right end.
+
+        Returns:
+            A ball around the integral of the density.
+        """
 
     @abstractmethod
     def beyond(self, y: "fmpq", sign: int) -> "arb":
-        """The probability of what lies beyond `y`, above it for a positive sign."""
+        """The probability of what lies beyond `y`, above it for a positive sign.
+
+        Args:
+            y: the end of what was cut into cells.
+            sign: 1 for what lies above it, −1 for what lies below.
+
+        Returns:
+            A ball around the tail's probability. All of it goes into the upper bound, and nothing into the lower one.
+        """
 
 
 _Smoothed = TypeVar("_Smoothed", bound=Smoothed)
@@ -264,6 +301,21 @@ def enclose_hockey_stick(
 ) -> Enclosure:
     """Two floats that hold ∫ (p − e^ε q)₊ after noise; with `delta` only as close as it takes to compare with that.
 
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        epsilon: any real number, taken as the exact number that the float is.
+        theta: the standard deviation of Gaussian noise.
+        scale: the scale of Laplace noise; one of the two at most is above 0.
+        delta: what the value will be compared with.
+        effort: the work that may be spent; unlimited work has no end where the value is `delta` exactly.
+
+    Returns:
+        The enclosure, rounded outwards.
+
+    Raises:
+        UndecidableError: where the work that was allowed is spent.
+
     >>> p, q = Mixture.gaussian(0, 1), Mixture.gaussian(1, 2)
     >>> found = enclose_hockey_stick(q, p, epsilon=0.5, theta=0.7)
     >>> found.lower <= 0.255827217606717 <= found.upper
@@ -289,7 +341,20 @@ def decide_hockey_stick(
     scale: float = 0.0,
     effort: Effort | None = None,
 ) -> Decision:
-    """Whether ∫ (p − e^ε q)₊ after noise is `delta` at most, proved either way."""
+    """Whether ∫ (p − e^ε q)₊ after noise is `delta` at most, proved either way.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        epsilon: any real number.
+        delta: the budget.
+        theta: the standard deviation of Gaussian noise.
+        scale: the scale of Laplace noise; one of the two at most is above 0.
+        effort: the work that may be spent.
+
+    Returns:
+        The answer with its enclosure and words for it; `holds` is None where the work did not suffice.
+    """
     try:
         found = enclose_hockey_stick(p, q, epsilon=epsilon, theta=theta, scale=scale, delta=delta, effort=effort)
     except UndecidableError as limit:
@@ -402,11 +467,26 @@ class Density(Protocol):
         ...
 
     def log_density(self, y: Array) -> Array:
-        """The logarithm of the density at each y."""
+        """The logarithm of the density at each y.
+
+        Args:
+            y: places on the line.
+
+        Returns:
+            Its values there, −inf where the law has none.
+        """
         ...
 
     def mass(self, a: float, c: float) -> float:
-        """The probability between two places, points apart."""
+        """The probability between two places, points apart.
+
+        Args:
+            a: the lower place, which may be −inf.
+            c: the upper, which may be inf.
+
+        Returns:
+            The probability, from whichever tail keeps its digits.
+        """
         ...
 
 
@@ -435,18 +515,44 @@ class PrivacyCurve(Plotted):
         return PrivacyCurve(self.q, self.p, None if self.orders is None else self.orders[::-1])
 
     def divergence(self, alpha: float) -> float:
-        """D_α of p against q, by its own sum or integral; of the order ∞ the logarithm of the largest odds."""
+        """D_α of p against q, by its own sum or integral; of the order ∞ the logarithm of the largest odds.
+
+        Args:
+            alpha: the order, above 1 or infinite.
+
+        Returns:
+            D_α in natural logarithms.
+        """
         if self.orders is None:
             raise InputError("this curve knows no orders: make it with privacy_curve")
         return self.orders[0](alpha)
 
     def delta(self, epsilon: float) -> float:
-        """The least δ with which p is within (ε, δ) of q: ∫ (p − e^ε q)₊."""
+        """The least δ with which p is within (ε, δ) of q: ∫ (p − e^ε q)₊.
+
+        Args:
+            epsilon: any real number. At 0 it is the total variation of the two laws.
+
+        Returns:
+            δ, between 0 and 1, in float64: no bound. For a proof see `takifugu.certify`.
+        """
         above, other = self._above(check.real("epsilon", epsilon, "a finite number"))
         return min(1.0, max(0.0, above - _times_exp(other, epsilon)))
 
     def epsilon(self, delta: float) -> float:
-        """The least ε at which δ is enough; infinite where none is, and 0 where p and q are that close already."""
+        """The least ε at which δ is enough; infinite where none is, and 0 where p and q are that close already.
+
+        Args:
+            delta: the share that is allowed, 0 or more and below 1.
+
+        Returns:
+            The ε, found by bisection of a curve that falls; 0 or more.
+
+        >>> from takifugu import GaussianNoise, privacy_curve
+        >>> curve = privacy_curve(Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), noise=GaussianNoise(1.0))
+        >>> round(curve.epsilon(curve.delta(1.0)), 9)
+        1.0
+        """
         target = check.real("delta", delta, "a number of at least 0 and below 1")
         if not 0 <= target < 1:
             raise InputError(f"delta must be a number of at least 0 and below 1, got {delta!r}")
@@ -455,11 +561,26 @@ class PrivacyCurve(Plotted):
         return _least(lambda e: self.delta(e) <= target, 0.0)
 
     def exceeds(self, epsilon: float) -> float:
-        """P(L > ε): how often a value drawn from p speaks for p by more than e^ε."""
+        """P(L > ε): how often a value drawn from p speaks for p by more than e^ε.
+
+        Args:
+            epsilon: the logarithm of the factor.
+
+        Returns:
+            The probability, over what is published where p is true. It is what an attacker who waits for strong
+            evidence counts on, and differs from δ, which weighs each value by how far beyond it is.
+        """
         return min(1.0, max(0.0, self._above(check.real("epsilon", epsilon, "a finite number"))[0]))
 
     def odds_quantile(self, probability: float) -> float:
-        """The least factor that the odds for p exceed with the rest of this probability at most, over draws from p."""
+        """The least factor that the odds for p exceed with the rest of this probability at most, over draws from p.
+
+        Args:
+            probability: how often the odds stay within the factor, above 0 and below 1.
+
+        Returns:
+            The factor; infinite where it is beyond floats, or p has points that q lacks.
+        """
         share = check.real("probability", probability, "a number above 0 and below 1")
         if not 0 < share < 1:
             raise InputError(f"probability must be a number above 0 and below 1, got {probability!r}")
@@ -467,7 +588,15 @@ class PrivacyCurve(Plotted):
         return math.exp(found) if found < 709.0 else math.inf
 
     def best_guess(self, prior: float = 0.5) -> float:
-        """The largest chance of guessing right which of the two it is, where p has this probability beforehand."""
+        """The largest chance of guessing right which of the two it is, where p has this probability beforehand.
+
+        Args:
+            prior: the probability of p before anything is published.
+
+        Returns:
+            The probability of a right guess by whoever knows both laws. It is (1 − π) + π·δ at the logarithm of the
+            prior odds against p, and so no less than what is right without looking.
+        """
         chance = check.real("prior", prior, "a number above 0 and below 1")
         if not 0 < chance < 1:
             raise InputError(f"prior must be a number above 0 and below 1, got {prior!r}")
@@ -477,6 +606,12 @@ class PrivacyCurve(Plotted):
         """The mutual information, in nats, of what is published and which of the two it is, p having this probability.
 
         π(1 − π)·∫ δ(ε)/(πe^ε + 1 − π) + δ'(ε)/((1 − π)e^ε + π) over ε from 0 on, δ' of q against p.
+
+        Args:
+            prior: the probability of p before anything is published.
+
+        Returns:
+            I(secret; published), at most the entropy of the prior: ln 2 for two secrets that were equally likely.
         """
         from scipy.integrate import quad
 
@@ -499,6 +634,13 @@ class PrivacyCurve(Plotted):
         """The pointwise maximal leakage, in nats: by how much a value can raise the chance of either, p having `prior`.
 
         The largest ln p/m or ln q/m, m = prior·p + (1 − prior)·q: never more than −ln of the smaller chance.
+
+        Args:
+            prior: the probability of p before anything is published.
+
+        Returns:
+            The largest over all published values; for finite laws and Laplace noise mostly finite, for Gaussian noise
+            mostly as large as it can be.
         """
         chance = check.real("prior", prior, "a number above 0 and below 1")
         if not 0 < chance < 1:
@@ -507,7 +649,15 @@ class PrivacyCurve(Plotted):
         return max(-math.log(share + (1.0 - share) * math.exp(-loss)) for loss, share in ways)
 
     def errors(self, epsilon: float) -> tuple[float, float]:
-        """The chances of a false alarm and of a miss, of the test that says p where the odds for p exceed e^ε."""
+        """The chances of a false alarm and of a miss, of the test that says p where the odds for p exceed e^ε.
+
+        Args:
+            epsilon: the threshold, a log-odds.
+
+        Returns:
+            The probability of saying p where q is true, and of saying q where p is. No test with as few false alarms
+            misses less often (J. Neyman and E. Pearson, 1933).
+        """
         above, other = self._above(check.real("epsilon", epsilon, "a finite number"))
         return min(1.0, max(0.0, other)), min(1.0, max(0.0, 1.0 - above))
 
@@ -528,7 +678,20 @@ class PrivacyCurve(Plotted):
         return tuple(sorted({math.log(one / other) for one, other in pairs if one > 0 and other > 0}))
 
     def trade_off(self, false_alarm: float) -> float:
-        """The least chance of missing p for a test that takes q for p with this chance at most."""
+        """The least chance of missing p for a test that takes q for p with this chance at most.
+
+        Args:
+            false_alarm: the probability of saying p where q is true, between 0 and 1.
+
+        Returns:
+            The value of the trade-off function (J. Dong, A. Roth and W. Su, "Gaussian Differential Privacy", 2022). Two
+            laws that nobody can tell apart have 1 − `false_alarm`.
+
+        >>> from takifugu import GaussianNoise, privacy_curve
+        >>> curve = privacy_curve(Mixture.gaussian(0, 1), Mixture.gaussian(0, 1), noise=GaussianNoise(1.0))
+        >>> round(curve.trade_off(0.25), 9)
+        0.75
+        """
         level = check.real("false_alarm", false_alarm, "a number between 0 and 1")
         if not 0 <= level <= 1:
             raise InputError(f"false_alarm must be a number between 0 and 1, got {false_alarm!r}")
@@ -701,6 +864,16 @@ def _around(means: Array, stds: Array, reach: float) -> Array:
 
 def hockey_stick_after(p: Mixture, q: Mixture, *, epsilon: float, theta: float = 0.0, scale: float = 0.0) -> float:
     """∫ (p − e^ε q)₊ after N(0, theta²) or Lap(scale), in float64; any real `epsilon`, one noise at most.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        epsilon: any real number.
+        theta: the standard deviation of Gaussian noise.
+        scale: the scale of Laplace noise.
+
+    Returns:
+        δ in float64. A sign change that the search misses makes it too small, so nothing is guaranteed by it alone.
 
     >>> round(hockey_stick_after(Mixture.gaussian(0, 1), Mixture.gaussian(1, 2), epsilon=0.5, theta=0.7), 12)
     0.075079914228

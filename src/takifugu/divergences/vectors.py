@@ -27,6 +27,16 @@ def cubature_divergence(
     """D_α(p + N(0, Σ) ‖ q + N(0, Σ)) by integration; NaN where the integrator does not settle.
 
     Both laws must have a density after noise, and the integral must be finite.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        alpha: the order, above 1.
+        covariance: of the noise.
+        rtol: how many digits the integrator is to find.
+
+    Returns:
+        D_α in float64. It takes seconds in three dimensions, and is for checks, not for searches.
     """
     from scipy.integrate import cubature
 
@@ -101,6 +111,19 @@ def gaussian_vector_divergences(gaps: Array, lead: Array, follow: Array, *, alph
 
     Where float64 may have lost more than the eleventh digit, or the integral is about to diverge, the pair is settled
     in exact arithmetic; what rounding may have taken from the others is put back. `inf` where the integral diverges.
+
+    With M = α(follow + Σ) − (α − 1)(lead + Σ) it is ½α·gapᵀM⁻¹gap plus a term of the three determinants, and infinite
+    where M is not definite (proofs/vector.md).
+
+    Args:
+        gaps: the difference of the means of each pair.
+        lead: the covariances of the first laws before noise.
+        follow: those of the second laws.
+        alpha: the order, above 1.
+        covariance: of the noise.
+
+    Returns:
+        One value a pair, never below the divergence.
     """
     value, doubt = _in_floats(gaps, lead, follow, alpha, covariance)
     with np.errstate(all="ignore"):
@@ -111,7 +134,18 @@ def gaussian_vector_divergences(gaps: Array, lead: Array, follow: Array, *, alph
 
 
 def rough_vector_divergences(gaps: Array, lead: Array, follow: Array, *, alpha: float, covariance: Array) -> Array:
-    """The same for a search that is checked afterwards: no exact arithmetic, `inf` wherever float64 is lost."""
+    """The same for a search that is checked afterwards: no exact arithmetic, `inf` wherever float64 is lost.
+
+    Args:
+        gaps: the difference of the means of each pair.
+        lead: the covariances of the first laws before noise.
+        follow: those of the second laws.
+        alpha: the order, above 1.
+        covariance: of the noise.
+
+    Returns:
+        One value a pair, good to three digits.
+    """
     value, doubt = _in_floats(gaps, lead, follow, alpha, covariance)
     return np.where(doubt < 1e-3, value, np.inf)
 
@@ -200,7 +234,19 @@ _MOST_AXES = 3  # beyond them mixtures are not integrated
 
 
 def vector_divergence(p: VectorMixture, q: VectorMixture, *, alpha: float) -> float:
-    """D_α(p ‖ q): a formula for Gaussians, a sum for points, an integral for mixtures in up to three dimensions."""
+    """D_α(p ‖ q): a formula for Gaussians, a sum for points, an integral for mixtures in up to three dimensions.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        alpha: the order, above 1.
+
+    Returns:
+        D_α; infinite where p has mass at places where q has none.
+
+    Raises:
+        InputError: for laws of different dimensions, and for mixtures in more dimensions than can be integrated.
+    """
     if p.dimension != q.dimension:
         raise InputError(f"p is about {p.dimension} numbers and q about {q.dimension}: both must be about the same")
     p, q = p.simplified(), q.simplified()
@@ -288,7 +334,18 @@ class Coupled:
 def component_divergences(
     p: VectorMixture, q: VectorMixture, *, alpha: float, covariance: Array, rough: bool = False
 ) -> Array:
-    """D_α of every component of p against every one of q, after noise: a table."""
+    """D_α of every component of p against every one of q, after noise: a table.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        alpha: the order, above 1.
+        covariance: of the noise.
+        rough: whether a search asks, which checks what it finds.
+
+    Returns:
+        A matrix, components of p by components of q.
+    """
     k, l = (index.reshape(-1) for index in np.indices((len(p), len(q))))
     measure = rough_vector_divergences if rough else gaussian_vector_divergences
     values = measure(p.means[k] - q.means[l], p.covariances[k], q.covariances[l], alpha=alpha, covariance=covariance)
@@ -299,13 +356,37 @@ def couple(p: VectorMixture, q: VectorMixture, *, alpha: float, covariance: Arra
     """Couplings of the components of two laws after noise, and the bound on D_α that they prove but for rounding.
 
     One component each gives their divergence itself.
+
+    D_α of two mixtures is at most a sum over pairs of components, however the weights of both are shared out over the
+    pairs (proofs/vector.md). Two couplings, one for the weights of each law, are improved in turn until the bound
+    settles.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        alpha: the order, above 1.
+        covariance: of the noise.
+
+    Returns:
+        The couplings and their bound.
     """
     losses = component_divergences(p, q, alpha=alpha, covariance=covariance)
     return couple_by(losses, p.weights / math.fsum(p.weights), q.weights / math.fsum(q.weights), alpha=alpha)
 
 
 def couple_by(losses: Array, pi: Array, rho: Array, *, alpha: float, rough: bool = False) -> Coupled:
-    """`couple` from the table of divergences of the components and the weights of the two laws."""
+    """`couple` from the table of divergences of the components and the weights of the two laws.
+
+    Args:
+        losses: the divergence of each component of p from each one of q.
+        pi: the weights of p.
+        rho: those of q.
+        alpha: the order, above 1.
+        rough: stop earlier, for searches that check what they find.
+
+    Returns:
+        The couplings and their bound; infinite where some component of p has no finite divergence from any of q.
+    """
     beta = alpha - 1.0
     rounds, settled = (_ROUGH_ROUNDS, _ROUGHLY_SETTLED) if rough else (_ROUNDS, _SETTLED)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -381,6 +462,15 @@ def projected_loss(p: VectorMixture, q: VectorMixture, *, alpha: float, covarian
     A lower bound on the loss of the whole vector (data processing), for laws too many-sided for a formula: point
     masses at the rows of a table, say. The numbers are the axes and, while that is quick, the directions that tell the
     two means apart best: there no two rows fall together as they do on an axis.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        alpha: the order, above 1.
+        covariance: of the noise.
+
+    Returns:
+        A number that the loss of the whole vector exceeds but for rounding.
     """
     alpha, sigma = order(alpha), covariance_matrix("the noise's covariance", covariance)
     gap = p.mean - q.mean
