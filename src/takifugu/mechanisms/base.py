@@ -37,6 +37,16 @@ def calibrated_curve(
     """A mechanism inverted at each budget: for those that are quick.
 
     From the largest budget down, so that the noise of one is the floor of the next.
+
+    Args:
+        needed: the mechanism's `needed`, which takes the problem, an order, a budget and a floor.
+        problem: the priors and pairs.
+        alpha: the order.
+        low: the smallest budget.
+        high: the largest.
+
+    Returns:
+        The curve, with fewer points where the laws are mixtures.
     """
     quick = all(law.is_gaussian for belief in problem.beliefs for law in belief.values())
     at = np.geomspace(low, high, POINTS if quick else _FEW_POINTS)
@@ -48,7 +58,16 @@ def calibrated_curve(
 
 
 def scaled_curve(theta: float, *, low: float, high: float) -> NoiseCurve:
-    """The curve of a rule whose θ² is inversely proportional to ε, from its θ at ε = 1."""
+    """The curve of a rule whose θ² is inversely proportional to ε, from its θ at ε = 1.
+
+    Args:
+        theta: the noise at a budget of 1.
+        low: the smallest budget.
+        high: the largest.
+
+    Returns:
+        The curve θ/√ε.
+    """
     at = np.geomspace(low, high, POINTS)
     return NoiseCurve(at, theta / np.sqrt(at))
 
@@ -57,6 +76,15 @@ def curve_from_losses(epsilon: Array, theta: Array, *, low: float, high: float) 
     """The losses at some noise, read as budgets: ascending and cut to the range.
 
     At its upper end stands the least θ that was looked at.
+
+    Args:
+        epsilon: the loss at each noise that was looked at.
+        theta: the noise.
+        low: the smallest budget of the picture.
+        high: the largest.
+
+    Returns:
+        The curve, budgets ascending.
     """
     order = np.lexsort((-theta, epsilon))
     epsilon, theta = epsilon[order], theta[order]
@@ -114,7 +142,14 @@ class Mechanism(ABC):
     """Whether it proves what it returns. Takifugu's own are believed; what others return is checked."""
 
     def require(self, asked: Guarantee) -> None:
-        """Refuse a guarantee about a divergence that this rule does not know."""
+        """Refuse a guarantee about a divergence that this rule does not know.
+
+        Args:
+            asked: the guarantee.
+
+        Raises:
+            MechanismError: with the name of a mechanism that knows it, where there is one.
+        """
         kinds = [type(part.divergence) for part in asked.parts]
         if len(kinds) != len(set(kinds)) or not set(kinds) <= set(self.divergences):
             raise MechanismError(
@@ -122,27 +157,70 @@ class Mechanism(ABC):
             )
 
     def suited(self, problem: Problem) -> Problem:
-        """The same problem with its laws in the form that this rule takes, where they have one."""
+        """The same problem with its laws in the form that this rule takes, where they have one.
+
+        Args:
+            problem: the priors and pairs.
+
+        Returns:
+            An equal problem for this mechanism: lists of numbers become points on the line where noise is to be added.
+        """
         return problem
 
     def promise(self, asked: Guarantee) -> Guarantee:
-        """What this rule promises when it is asked for that: less, for some of the baselines."""
+        """What this rule promises when it is asked for that: less, for some of the baselines.
+
+        Args:
+            asked: what `calibrate` was asked for.
+
+        Returns:
+            The guarantee that the channel keeps, which the calibration then states.
+        """
         return asked
 
     @abstractmethod
     def find(self, problem: Problem, asked: Guarantee) -> Found:
-        """A channel that keeps the promise; a `MechanismError` or `NoAnswerError` says why there is none."""
+        """A channel that keeps the promise; a `MechanismError` or `NoAnswerError` says why there is none.
+
+        Args:
+            problem: the priors, as `suited` gave them, and the pairs to hide.
+            asked: the guarantee, which `require` let through.
+
+        Returns:
+            The channel, with the place that asked most of it where that is known.
+
+        Raises:
+            MechanismError: where this mechanism has no channel for such laws.
+            NoAnswerError: where no channel of its kind keeps the guarantee.
+        """
 
     def settled(self, problem: Problem) -> Self:
         """The same with what hangs on the problem decided."""
         return self
 
     def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
-        """Whether a channel of its `space` is proved to keep the promise for every pair and belief."""
+        """Whether a channel of its `space` is proved to keep the promise for every pair and belief.
+
+        Args:
+            problem: the priors and pairs.
+            asked: the guarantee.
+            channel: any channel that publishes in this mechanism's space, whoever found it.
+
+        Returns:
+            True only with a proof for every directed pair under every belief; what is not decided is not kept.
+        """
         raise InputError(f"{self.name!r} proves nothing of {channel.describe()}")
 
     def cost(self, problem: Problem, channel: Channel) -> float:
-        """The expected loss of a value that a channel of its `space` publishes: of noise on a number its square."""
+        """The expected loss of a value that a channel of its `space` publishes: of noise on a number its square.
+
+        Args:
+            problem: whose rows weigh the secrets.
+            channel: a channel of its `space`.
+
+        Returns:
+            The mean squared error of noise, or the expected distortion of a channel on a list.
+        """
         return channel.as_noise().variance
 
     @property
@@ -180,12 +258,33 @@ class Additive(Mechanism):
 
         `math.inf` where no noise satisfies the rule. A caller that already has noise of variance `floor` passes it,
         so that rules which search can stop at once where it is enough.
+
+        Args:
+            p: the law of the number under one secret.
+            q: that under the other.
+            alpha: the order, above 1.
+            epsilon: the budget.
+            floor: a variance that other pairs ask for already.
+
+        Returns:
+            A variance, rounded up where rounding is in doubt.
         """
 
     def least_variance_over(
         self, priors: list[Mixture], pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0
     ) -> Binding:
-        """The least variance for all pairs, both ways; `priors` in the order of `pairs.secrets`."""
+        """The least variance for all pairs, both ways; `priors` in the order of `pairs.secrets`.
+
+        Args:
+            priors: the laws of one belief.
+            pairs: which of their secrets are to be hidden from one another.
+            alpha: the order, above 1.
+            epsilon: the budget.
+            floor: a variance that other beliefs ask for already.
+
+        Returns:
+            The variance, and the pair that asked for it; no pair where the floor was enough.
+        """
         place = {secret: i for i, secret in enumerate(pairs.secrets)}
         found = Binding(floor, None)
         for a, b in pairs.directed():
@@ -202,7 +301,17 @@ class Additive(Mechanism):
         return on_the_line(problem)
 
     def needed(self, problem: Problem, *, alpha: float, epsilon: float, floor: float = 0.0) -> Needed:
-        """The least variance for every belief and pair, no less than `floor`."""
+        """The least variance for every belief and pair, no less than `floor`.
+
+        Args:
+            problem: the priors and pairs.
+            alpha: the order, above 1.
+            epsilon: the budget.
+            floor: a variance that is needed already.
+
+        Returns:
+            The variance and the place that asked for it.
+        """
         found = Needed(floor, None)
         for belief in range(len(problem.beliefs)):
             if math.isinf(found.variance):
@@ -218,7 +327,18 @@ class Additive(Mechanism):
         return found
 
     def find(self, problem: Problem, asked: Guarantee) -> Found:
-        """Noise of the least variance that this rule allows."""
+        """Noise of the least variance that this rule allows.
+
+        Args:
+            problem: laws of numbers.
+            asked: a Rényi guarantee of one order.
+
+        Returns:
+            Gaussian noise whose deviation is the root of that variance, rounded up.
+
+        Raises:
+            NoAnswerError: where no noise satisfies the rule for some pair, which the error names.
+        """
         require_noise(problem, asked, self.name)
         needed = self.needed(problem, alpha=asked.alpha, epsilon=asked.epsilon)
         if needed.place is not None and math.isinf(needed.variance):
@@ -230,7 +350,17 @@ class Additive(Mechanism):
         return Found(GaussianNoise(root_above(needed.variance)), needed.place)
 
     def curve(self, problem: Problem, *, alpha: float, low: float, high: float) -> NoiseCurve | None:
-        """Noise against budget for a picture, cheaply; None where that would take too long."""
+        """Noise against budget for a picture, cheaply; None where that would take too long.
+
+        Args:
+            problem: the priors and pairs.
+            alpha: the order.
+            low: the smallest budget.
+            high: the largest.
+
+        Returns:
+            The curve. It is for a picture: nothing that is published rests on it.
+        """
         return calibrated_curve(self.needed, problem, alpha=alpha, low=low, high=high)
 
 
@@ -238,6 +368,12 @@ def on_the_line(problem: Problem) -> Problem:
     """The problem with laws on finite lists of numbers as points on the line, to which noise can be added.
 
     Only of priors made by hand: where an answer is known to come from a list, it is published from that list.
+
+    Args:
+        problem: the priors and pairs.
+
+    Returns:
+        The same problem where it has an answer, or labels among its values.
     """
     if problem.answer is not None:
         return problem
@@ -275,7 +411,17 @@ def refuse_odds(asked: Guarantee, name: str) -> None:
 
 
 def root_above(variance: float) -> float:
-    """The least float whose square is the variance or more."""
+    """The least float whose square is the variance or more.
+
+    Args:
+        variance: 0 or more.
+
+    Returns:
+        A standard deviation, decided in rational numbers: the float root of a variance may be a last digit too small.
+
+    >>> root_above(2.0) ** 2 >= 2.0, root_above(4.0)
+    (True, 2.0)
+    """
     theta = math.sqrt(variance)
     while Fraction(theta) ** 2 < Fraction(variance):
         theta = math.nextafter(theta, math.inf)
@@ -283,7 +429,18 @@ def root_above(variance: float) -> float:
 
 
 def at_least(floor: float, variance: float) -> float:
-    """The larger of the two; a variance that is no number becomes infinite, never less noise."""
+    """The larger of the two; a variance that is no number becomes infinite, never less noise.
+
+    Args:
+        floor: a variance that is needed already.
+        variance: what a formula gave.
+
+    Returns:
+        A variance, never NaN.
+
+    >>> at_least(1.0, math.nan), at_least(1.0, 0.5)
+    (inf, 1.0)
+    """
     return math.inf if math.isnan(variance) else max(floor, variance)
 
 
@@ -351,7 +508,14 @@ def is_ours(name: str) -> bool:
 
 
 def is_trusted(rule: Mechanism) -> bool:
-    """Whether a rule is one of Takifugu's own that prove what they return; a subclass may have changed that."""
+    """Whether a rule is one of Takifugu's own that prove what they return; a subclass may have changed that.
+
+    Args:
+        rule: the mechanism that found a channel.
+
+    Returns:
+        True where its channels are proved as they are made, so that `calibrate` need not check them again.
+    """
     return is_ours(rule.name) and type(rule) is _own(rule.name) and rule.proves
 
 
@@ -364,7 +528,18 @@ def label_of(name: str) -> str:
 
 
 def get_mechanism(name: object, options: Mapping[str, object]) -> Mechanism:
-    """The mechanism of that name with these options; an object with its interface is taken as it is."""
+    """The mechanism of that name with these options; an object with its interface is taken as it is.
+
+    Args:
+        name: a name that `list_mechanisms` has, or a mechanism.
+        options: what was wished for, by name.
+
+    Returns:
+        The mechanism with these options.
+
+    Raises:
+        InputError: for a name or an option that is unknown; the nearest one that there is is named.
+    """
     if not isinstance(name, str):
         if options:
             raise InputError(f"give the options to the mechanism itself, not to calibrate: {', '.join(options)}")

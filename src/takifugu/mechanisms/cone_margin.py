@@ -79,7 +79,14 @@ class Cones:
         self._skew = np.zeros((len(program.constraints), program.size[1]))
 
     def at(self, factor: float) -> Found:
-        """The best channel with so many deviations in hand: repaired, and proved for the laws themselves."""
+        """The best channel with so many deviations in hand: repaired, and proved for the laws themselves.
+
+        Args:
+            factor: how many deviations of what its own posterior says each constraint keeps in hand.
+
+        Returns:
+            A channel with its proof.
+        """
         if self._places is not None:
             return self._by_columns(factor, self._places)
         coarse = self._is_free and self._is_first
@@ -149,6 +156,13 @@ class Cones:
         """By how many deviations of its own the worst of some laws breaks the odds; below 0 where none does.
 
         `laws` are by (belief, draw, secret, value).
+
+        Args:
+            channel: that a factor led to.
+            laws: draws of the posterior.
+
+        Returns:
+            A number of deviations.
         """
         factor, worst = math.exp(self.asked.epsilon), -math.inf
         published, secrets = channel.through(laws), len(self.problem.pairs.secrets)
@@ -174,7 +188,18 @@ class Cones:
 
 
 def bent(skew: Array, factor: float) -> Array:
-    """What a factor is multiplied by for what is skewed, by Cornish's and Fisher's expansion, within bounds."""
+    """What a factor is multiplied by for what is skewed, by Cornish's and Fisher's expansion, within bounds.
+
+    A quantile of what is skewed lies further out than that of a normal; the first term of the expansion says by how
+    much.
+
+    Args:
+        skew: the third moment of each constraint, in deviations.
+        factor: how many deviations are kept in hand.
+
+    Returns:
+        A multiplier for each. It steers a search; what is found is judged by draws.
+    """
     return np.clip(1 + skew * (factor**2 - 1) / (6 * factor), _LEAST_BENT, _MOST_BENT)
 
 
@@ -183,6 +208,12 @@ def spreads(problem: Problem) -> Array:
 
     Of counts c, with pseudo-counts, it is c/(n(n + 1)). Where rows were added to others, or noise to counts, it follows
     from the variances of draws.
+
+    Args:
+        problem: priors that were counted.
+
+    Returns:
+        A matrix of laws by values.
     """
     behind = posterior(problem)
     laws = [belief[secret] for belief in behind for secret in problem.pairs.secrets]

@@ -27,7 +27,16 @@ class CoupledLaplace(Mechanism):
 
     @abstractmethod
     def least_scale(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
-        """The least scale that this rule allows for p against q (one direction); infinite where none does."""
+        """The least scale that this rule allows for p against q (one direction); infinite where none does.
+
+        Args:
+            p: the law under one secret.
+            q: that under the other.
+            epsilon: the logarithm of the factor that odds may change by.
+
+        Returns:
+            The scale, rounded up.
+        """
 
     def suited(self, problem: Problem) -> Problem:
         """See `Mechanism`."""
@@ -41,7 +50,18 @@ class CoupledLaplace(Mechanism):
             )
 
     def find(self, problem: Problem, asked: Guarantee) -> Found:
-        """Noise of the scale that the worst place asks for."""
+        """Noise of the scale that the worst place asks for.
+
+        Args:
+            problem: laws of numbers.
+            asked: bounded odds.
+
+        Returns:
+            Laplace noise of the largest scale that any directed pair asks for under any belief.
+
+        Raises:
+            NoAnswerError: where no scale satisfies the rule, as where two laws have unbounded distance.
+        """
         require_numbers(problem, self.name)
         scale, binding = 0.0, None
         for place in problem.places():
@@ -68,7 +88,11 @@ class WassersteinLaplace(CoupledLaplace):
     )
 
     def least_scale(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
-        """W∞/ε, rounded up."""
+        """W∞/ε, rounded up.
+
+        If two coupled answers never lie further apart than W∞, noise of scale W∞/ε changes the density by e^ε at most
+        wherever it is looked at (proofs/coupled-laplace.md).
+        """
         return wasserstein_infinity(p, q) / epsilon * _UP
 
 
@@ -102,7 +126,11 @@ class KantorovichRelaxed(CoupledLaplace):
     )
 
     def least_scale(self, p: Mixture, q: Mixture, *, epsilon: float) -> float:
-        """The scale at which the worst x' meets the budget, from above."""
+        """The scale at which the worst x' meets the budget, from above.
+
+        The sum falls as b grows. It is never more than W∞/ε, at which every term is within the
+        budget, so that the search has a bracket; its safe end is rounded up.
+        """
         p, q = p.simplified(), q.simplified()
         largest = wasserstein_infinity(p, q) / epsilon * _UP
         if not (p.is_discrete and q.is_discrete and 0 < largest < math.inf):

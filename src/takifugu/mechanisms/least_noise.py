@@ -70,7 +70,21 @@ class Exact(Additive):
         return least_noise_for(problem, asked, GaussianNoise(0.0))
 
     def least_variance(self, p: Mixture, q: Mixture, *, alpha: float, epsilon: float, floor: float = 0.0) -> float:
-        """The least variance with D_α <= ε, a hair on the safe side."""
+        """The least variance with D_α <= ε, a hair on the safe side.
+
+        The divergence falls as noise grows (proofs/monotonicity.md), so that the root is bracketed and bisected; what
+        is returned is a point at which it was seen to be within the budget.
+
+        Args:
+            p: the law under one secret.
+            q: that under the other.
+            alpha: the order, above 1.
+            epsilon: the budget.
+            floor: a variance that other pairs ask for already; where it is enough one look is all that this pair takes.
+
+        Returns:
+            The variance; infinite where no noise within the range of numbers is enough.
+        """
         p, q = p.simplified(), q.simplified()
         if p == q:
             return floor
@@ -105,7 +119,19 @@ class Exact(Additive):
     def least_variance_over(
         self, priors: list[Mixture], pairs: Pairs, *, alpha: float, epsilon: float, floor: float = 0.0
     ) -> Binding:
-        """The least variance for all pairs at once."""
+        """The least variance for all pairs at once.
+
+        Args:
+            priors: the laws of one belief.
+            pairs: which of their secrets are to be hidden from one another.
+            alpha: the order, above 1.
+            epsilon: the budget.
+            floor: a variance that other beliefs ask for already.
+
+        Returns:
+            The variance and the pair that asked for it. Most pairs are cleared by bounds for many at once, and only
+            those that are not are computed one by one.
+        """
         from takifugu.mechanisms.worst_case import GaussianScreen, MixtureScreen, least_variance_with
 
         laws = [prior.simplified() for prior in priors]
@@ -183,7 +209,16 @@ def _lattice_of(problem: Problem) -> tuple[float, float] | None:
 
 
 def require_known(name: str, family: type[Noise], asked: Guarantee) -> None:
-    """Refuse a guarantee about a divergence of which nothing is known after a family of noise."""
+    """Refuse a guarantee about a divergence of which nothing is known after a family of noise.
+
+    Args:
+        name: of the mechanism.
+        family: the kind of noise that it adds.
+        asked: the guarantee.
+
+    Raises:
+        MechanismError: with the mechanisms that know the guarantee, where there are any.
+    """
     unknown = [part for part in asked.parts if not (part.is_provable and family.knows(type(part.divergence)))]
     if unknown:
         others = [rule.name for rule in (Exact, Laplace) if _is_known(rule, asked)]
@@ -250,7 +285,16 @@ def least_noise_for(problem: Problem, asked: Guarantee, family: Noise, *, floor:
 
 
 def keeps(problem: Problem, channel: Noise, asked: Guarantee) -> bool:
-    """Whether noise is proved to keep a guarantee at every place; the same places are looked at as in the search."""
+    """Whether noise is proved to keep a guarantee at every place; the same places are looked at as in the search.
+
+    Args:
+        problem: the priors and pairs.
+        channel: the noise.
+        asked: the guarantee.
+
+    Returns:
+        True where every directed pair under every belief is cleared by a bound or decided in ball arithmetic.
+    """
     for part in asked.parts:
         if not channel.knows(type(part.divergence)):
             return False
@@ -347,7 +391,16 @@ def _attained(problem: Problem, part: Part, channel: Noise) -> tuple[Place, floa
 
 
 def uncleared(problem: Problem, part: Part, channel: Noise) -> list[Place]:
-    """The places that no bound shows to be within the budget, those that lose most first; all where none is known."""
+    """The places that no bound shows to be within the budget, those that lose most first; all where none is known.
+
+    Args:
+        problem: the priors and pairs.
+        part: one divergence and its budget.
+        channel: the noise.
+
+    Returns:
+        The places that are still to be decided.
+    """
     places: list[tuple[float, Place]] = []
     i, j = problem.pairs.directed_places()
     for belief in range(len(problem.beliefs)):
@@ -390,7 +443,18 @@ def least_size(problem: Problem, place: Place, part: Part, family: Noise, floor:
 
 
 def least_size_between(p: Mixture, q: Mixture, part: Part, family: Noise, floor: float) -> float:
-    """The least size, `floor` or more, at which one law against another is within the budget in floats; or infinity."""
+    """The least size, `floor` or more, at which one law against another is within the budget in floats; or infinity.
+
+    Args:
+        p: the law under one secret.
+        q: that under the other.
+        part: one divergence and its budget.
+        family: the noise; its own size does not matter.
+        floor: a size that other places ask for already.
+
+    Returns:
+        A size at which the divergence was seen to be within the budget: the safe end of the bracket, not its middle.
+    """
     p, q = p.simplified(), q.simplified()
     if p == q:
         return floor
@@ -426,6 +490,19 @@ def proved_size(problem: Problem, place: Place, part: Part, family: Noise, size:
 
     Where ball arithmetic meets its limits on Gaussian noise and one order, noise at which floats leave a millionth of
     the budget free; of other noise a few per cent of a width more, or an error.
+
+    Args:
+        problem: the priors and pairs.
+        place: the pair and belief.
+        part: one divergence and its budget.
+        family: the noise.
+        size: what is enough in floats.
+
+    Returns:
+        A size at which ball arithmetic has decided that the budget is kept.
+
+    Raises:
+        CalibrationError: where nothing was decided within the work that is allowed.
     """
     p, q = problem.ends(place)
     step = _FIRST_STEP

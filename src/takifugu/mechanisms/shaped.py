@@ -235,7 +235,16 @@ def shaped_noise(
 def price(
     beliefs: Sequence[Sequence[VectorMixture]], covariance: Array, *, weights: npt.ArrayLike | None = None
 ) -> float:
-    """What noise of this covariance costs, tr(weights·Σ): the `cost` of `shaped_noise`."""
+    """What noise of this covariance costs, tr(weights·Σ): the `cost` of `shaped_noise`.
+
+    Args:
+        beliefs: the laws of each belief, in the order of the secrets.
+        covariance: of the noise.
+        weights: a symmetric matrix in units of the axes' own spread; the identity where left out.
+
+    Returns:
+        The cost, 0 or more.
+    """
     unit = _spread(beliefs)
     return math.fsum((_cost(weights, unit) * covariance / np.outer(unit, unit)).reshape(-1).tolist())
 
@@ -360,7 +369,21 @@ class Shaped(Mechanism):
             object.__setattr__(self, "weights", _frozen(self.weights))
 
     def find(self, problem: Problem, asked: Guarantee) -> Found:
-        """Search, and prove every place."""
+        """Search, and prove every place.
+
+        A covariance is sought whose cost is least among those that keep a bound by couplings (proofs/shaped.md); then
+        each place is proved in ball arithmetic, with a little more noise where that takes it.
+
+        Args:
+            problem: laws of vectors.
+            asked: a Rényi guarantee of one order.
+
+        Returns:
+            Noise on vectors, and the place that asked most of it.
+
+        Raises:
+            NoAnswerError: where no noise within the range of numbers keeps it.
+        """
         require_vectors(problem, asked, self.name)
         position = {secret: i for i, secret in enumerate(problem.pairs.secrets)}
         found = shaped_noise(
@@ -375,16 +398,42 @@ class Shaped(Mechanism):
         return Found(GaussianVector(found.covariance), found.binding)
 
     def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
-        """Whether noise on vectors is proved to keep the promise for every pair and belief."""
+        """Whether noise on vectors is proved to keep the promise for every pair and belief.
+
+        Args:
+            problem: laws of vectors.
+            asked: the guarantee.
+            channel: noise on vectors.
+
+        Returns:
+            True where every directed pair under every belief is proved.
+        """
         return is_proved(problem, asked, channel.as_vector())
 
     def cost(self, problem: Problem, channel: Channel) -> float:
-        """tr(weights·Σ): by default the noise's variances relative to those of the axes, added up."""
+        """tr(weights·Σ): by default the noise's variances relative to those of the axes, added up.
+
+        Args:
+            problem: whose laws say how wide each axis is.
+            channel: noise on vectors.
+
+        Returns:
+            1 for noise on one axis that is as wide as the data on it.
+        """
         return price(_beliefs(problem), channel.as_vector().covariance, weights=self.weights)
 
 
 def is_proved(problem: Problem, promise: Guarantee, channel: GaussianVector) -> bool:
-    """Whether noise on vectors is proved, from the laws alone, to keep the promise for every pair and belief."""
+    """Whether noise on vectors is proved, from the laws alone, to keep the promise for every pair and belief.
+
+    Args:
+        problem: laws of vectors.
+        promise: the guarantee.
+        channel: the noise.
+
+    Returns:
+        True where each place is proved; Gaussian noise never bounds odds, so that a guarantee about those is a no.
+    """
     if not promise.is_provable or promise.most_odds is not None:
         return False
     laws = [[law.simplified() for law in belief] for belief in _beliefs(problem)]

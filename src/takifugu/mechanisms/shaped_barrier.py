@@ -31,13 +31,33 @@ class Terms:
     places: int
 
     def losses(self, covariance: Array, *, alpha: float, rough: bool = False) -> Array:
-        """The loss at each place; infinite outside the domain."""
+        """The loss at each place; infinite outside the domain.
+
+        A place's loss is ln Σ exp(weight + (α − 1)·D) / (α − 1) over the pairs of components that its couplings join, a
+        bound on its divergence.
+
+        Args:
+            covariance: of the noise.
+            alpha: the order, above 1.
+            rough: whether a search asks, which checks what it finds.
+
+        Returns:
+            One bound a place.
+        """
         measure = rough_vector_divergences if rough else gaussian_vector_divergences
         each = measure(self.gaps, self.lead, self.follow, alpha=alpha, covariance=covariance)
         return self._gathered(each, alpha)[0]
 
     def shares(self, covariance: Array, *, alpha: float) -> tuple[Array, Array]:
-        """The loss at each place, and the share of each term in it: the derivative of one by the other."""
+        """The loss at each place, and the share of each term in it: the derivative of one by the other.
+
+        Args:
+            covariance: of the noise.
+            alpha: the order, above 1.
+
+        Returns:
+            The losses, and for each term a number; those of one place add up to 1.
+        """
         each = rough_vector_divergences(self.gaps, self.lead, self.follow, alpha=alpha, covariance=covariance)
         return self._gathered(each, alpha)
 
@@ -92,7 +112,17 @@ class Places:
         return belief[place.first], belief[place.second]
 
     def coupled(self, covariance: Array, *, alpha: float, chosen: Indices | None = None) -> Terms:
-        """The terms of all places or of those chosen, with couplings that are good at this noise."""
+        """The terms of all places or of those chosen, with couplings that are good at this noise.
+
+        Args:
+            covariance: of the noise at which couplings are sought. They bound the loss at any other noise too, less
+                closely.
+            alpha: the order, above 1.
+            chosen: the places that are wanted; all where left out.
+
+        Returns:
+            The terms, for searches at noise near this.
+        """
         gaps, lead, follow, logs, owner = [], [], [], [], []
         wanted = self.places if chosen is None else [self.places[c] for c in chosen]
         for number, place in enumerate(wanted):
@@ -174,6 +204,21 @@ def least_trace(
     """A covariance of about the least tr(cost·Σ), from a start inside all constraints.
 
     Places are added as they are found wanting: of thousands, few dozens shape the answer.
+
+    With its couplings held fixed the bound on every loss is convex in Σ (claim 2 of proofs/shaped.md), so that an
+    interior-point method finds the least cost. What it returns is a candidate, which is proved afterwards.
+
+    Args:
+        terms: of all places, with their couplings.
+        start: a covariance that is inside all constraints.
+        shape: the family of matrices that is searched.
+        cost: the symmetric matrix of the objective.
+        floor: a covariance that must not be undercut.
+        alpha: the order, above 1.
+        epsilon: the budget.
+
+    Returns:
+        A covariance of the family, inside all constraints in floats.
     """
     everyone = terms.losses(start, alpha=alpha, rough=True)
     chosen = np.sort(np.argsort(everyone)[-max(40, 4 * len(start)) :])

@@ -454,14 +454,32 @@ class Closest(NamedTuple):
 
 
 def closest(problem: Problem, channel: Channel, asked: Guarantee) -> Closest:
-    """Where the loss is the largest share of its budget, of all beliefs, pairs and parts of a guarantee."""
+    """Where the loss is the largest share of its budget, of all beliefs, pairs and parts of a guarantee.
+
+    Args:
+        problem: the priors and pairs.
+        channel: the channel.
+        asked: the guarantee.
+
+    Returns:
+        The place, the part and the loss, in floats: a figure for people, and no proof.
+    """
     worsts = [(part, worst(problem, channel, part.divergence)) for part in asked.parts]
     found = [Closest(here.place, part, here.loss) for part, here in worsts]
     return max(found, key=lambda one: one.loss / one.part.budget)
 
 
 def worst(problem: Problem, channel: Channel, of: Divergence) -> Worst:
-    """The place with the largest loss of all beliefs and pairs, and that loss."""
+    """The place with the largest loss of all beliefs and pairs, and that loss.
+
+    Args:
+        problem: the priors and pairs.
+        channel: the channel.
+        of: the divergence.
+
+    Returns:
+        The place and its loss, which may be infinite.
+    """
     best = Worst(next(problem.places()), -1.0)
     for place in _candidates(problem, channel, of):
         loss = channel.loss(*problem.ends(place), of)
