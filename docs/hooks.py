@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 _LINK = re.compile(r"(\]\()([^)#\s:]+)([)#])")
 _CODE = re.compile(r"(```.*?```|`[^`]*`|\]\([^)]*\))", re.S)  # links count as code: their targets stay as they are
+_WIDE = 12  # columns of a table, beside which no list of contents has room
 _SHORT = "[A-Za-z0-9α-ωΑ-Ω∞½]+"
 _SUPERSCRIPT = re.compile(rf"\^(?:\{{([^{{}}]*)\}}|\(((?:[^()]|\([^()]*\))*)\)|({_SHORT}))")
 _SUBSCRIPT = re.compile(rf"(?<=[A-Za-zα-ωΑ-Ω∫Σ])(?<![A-Za-z]{{2}})_(?:\{{([^{{}}]*)\}}|({_SHORT}))")
@@ -62,6 +63,8 @@ def notebook(path):
 def on_page_markdown(markdown, page, config, files):
     """Point links between pages at where the site has them; raise and lower what formulas do."""
     here = page.file.src_uri
+    if any(row.count("|") > _WIDE for row in re.findall(r"^\|.*\|$", markdown, re.M)):
+        page.meta["hide"] = ["toc"]  # whose place the table takes
     markdown = _LINK.sub(lambda link: link[1] + in_site(link[2], here) + link[3], markdown)
     if here.startswith("proofs/") or here == "paper.md":
         parts = _CODE.split(markdown)  # text and code in turn

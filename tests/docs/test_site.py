@@ -89,6 +89,41 @@ def test_the_search_finds_pages_and_asks_nobody_else(site):
         server.shutdown()
 
 
+SHOWN = (
+    "index",
+    "paper",
+    "reproduction",
+    "concepts",
+    "studies/unseen",
+    "guides/publish-a-table",
+    "proofs/certificates",
+)
+FAINT = (Path(__file__).parent / "faint_text.js").read_text(encoding="utf-8")
+CUT = """[...document.querySelectorAll('.md-content :is(table, img, .language-text pre, .language-sh pre)')]
+    .map(one => [one, one.closest('.md-typeset__scrollwrap') ?? one])
+    .filter(([one, room]) => room.getBoundingClientRect().right > innerWidth || room.scrollWidth > room.clientWidth + 1)
+    .map(([one]) => one.outerHTML.slice(0, 200))"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_readable_and_nothing_is_cut(site, scheme):
+    browser = chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        driven = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        for width in (1280, 390):
+            page = driven.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            page.set_default_timeout(120_000)
+            for name in SHOWN:
+                page.goto((site / f"{name}.html").as_uri())
+                assert page.evaluate(FAINT) == {}, (name, width)  # below 4.5 to 1, or 3 to 1 where it is large
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+                if width == 1280:
+                    assert page.evaluate(CUT) == [], name
+        driven.close()
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         """Say nothing."""
