@@ -214,7 +214,17 @@ def _several(
 
 
 def checked_names(beliefs: object) -> dict[str, object]:
-    """Beliefs by name, as they were given."""
+    """Beliefs by name, as they were given.
+
+    Args:
+        beliefs: the argument of the same name.
+
+    Returns:
+        A dictionary whose keys are names.
+
+    Raises:
+        InputError: for what is no mapping, or is empty, and for keys that are no names.
+    """
     if not isinstance(beliefs, Mapping) or not beliefs:
         raise InputError(
             f"beliefs must give a name to each table or set of priors, such as {{'last year': priors}}; got "
@@ -230,7 +240,17 @@ def checked_names(beliefs: object) -> dict[str, object]:
 
 
 def fit_beside(table: object, beliefs: object, query: Any, asked: dict[str, Any]) -> Beliefs:
-    """One's own priors, and those of other tables on the same lattice or lists, for the same secrets."""
+    """One's own priors, and those of other tables on the same lattice or lists, for the same secrets.
+
+    Args:
+        table: one's own.
+        beliefs: other tables or priors, by name.
+        query: what is published.
+        asked: the other arguments of `fit_priors`.
+
+    Returns:
+        All of them as beliefs that one adversary or another may hold. A channel must keep its guarantee under each.
+    """
     given = checked_names(beliefs)
     asked = asked | {"reading": table.reading if isinstance(table, Table) else asked["reading"]}
     own = fit_priors(table, query=query, **asked)
@@ -261,7 +281,18 @@ def fit_another(table: object, *, reading: Reading | None, **asked: Any) -> obje
 
 
 def beside(own: object, beliefs: object) -> Beliefs:
-    """One's own priors, and others by name, as one list of beliefs; laws on finite lists all on the same rows."""
+    """One's own priors, and others by name, as one list of beliefs; laws on finite lists all on the same rows.
+
+    Args:
+        own: the priors of one's own table.
+        beliefs: others, by name.
+
+    Returns:
+        The beliefs, one's own first.
+
+    Raises:
+        InputError: where they are about other secrets or another answer.
+    """
     parts: list[Priors] = list(_priors(own, "", name=None))
     findings: list[Diagnostic] = list(getattr(own, "findings", ()))
     for name, given in checked_names(beliefs).items():

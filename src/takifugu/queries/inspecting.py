@@ -54,7 +54,16 @@ _ADVICE = {
 
 
 def remarks(one: ColumnFacts, dropped: tuple[Suspect, ...], *, is_secret: bool) -> Iterable[Diagnostic]:
-    """What there is to say of a column, with the suspects that are `dropped` left out."""
+    """What there is to say of a column, with the suspects that are `dropped` left out.
+
+    Args:
+        one: what was counted of the column.
+        dropped: suspected codes that are read as missing already.
+        is_secret: whether it is the column to be hidden, of which other things matter.
+
+    Returns:
+        Remarks, the gravest first.
+    """
     if one.is_identifier:
         yield Diagnostic("looks-like-identifier", column=one.name, distinct=one.distinct, rows=one.rows)
     elif one.kind == "dates":
@@ -282,7 +291,17 @@ def _holds_its_sum(numbers: Subset) -> bool:
 
 
 def totals(table: Table, secret: str, facts: Sequence[ColumnFacts], without: int) -> Iterable[Diagnostic]:
-    """Whether a row without a secret holds sums; `facts` are of the rows that have one."""
+    """Whether a row without a secret holds sums; `facts` are of the rows that have one.
+
+    Args:
+        table: the rows.
+        secret: the column of secrets.
+        facts: of every column.
+        without: how many rows have no secret.
+
+    Returns:
+        A remark where such a row sums up the others, as spreadsheets have it at their end.
+    """
     if not 0 < without <= _MOST:
         return
     held = with_secrets(table, [secret])

@@ -73,7 +73,17 @@ def one_or_several(column: object) -> str | tuple[str, ...]:
 
 
 def mean_vectors(columns: Sequence[str], table: Table, secret: str, secrets: Iterable[object] | None) -> VectorPriors:
-    """The joint law of the columns' means for each secret: normal, with the rows' covariance over their number."""
+    """The joint law of the columns' means for each secret: normal, with the rows' covariance over their number.
+
+    Args:
+        columns: whose means are published together.
+        table: the rows.
+        secret: the column of secrets.
+        secrets: those that are to be hidden from one another; all where left out.
+
+    Returns:
+        A Gaussian vector for each secret, by the central limit theorem.
+    """
     seen = joint_overview(table, secret, columns, secrets)
     findings = _about(secret, columns, seen)
     moments = joint_moments(table, secret, columns, seen)
@@ -96,6 +106,18 @@ def row_vectors(
 
     `prior` is as for one column. A finding says that a joint channel costs far less than noise; the rows themselves are
     kept, where they can be counted, so that `check_rows` can tell whether the fitted priors describe them.
+
+    Args:
+        columns: that are published together.
+        table: the rows.
+        secret: the column of secrets.
+        secrets: those that are to be hidden from one another; all where left out.
+        prior: "gaussian", "mixture" or "empirical".
+        seed: of the fits.
+        most: the most components of a mixture.
+
+    Returns:
+        A law of vectors for each secret.
     """
     seen = joint_overview(table, secret, columns, secrets)
     findings = [*_about(secret, columns, seen), Diagnostic("vector-of-rows", columns=tuple(columns))]
@@ -136,6 +158,16 @@ def check_rows(
 
     `pairs` are (secret, other), by default every two both ways. What is compared with epsilon is a lower bound on the
     loss (`projected_loss`), evaluated in float64: a finding is strong evidence, no finding is no proof.
+
+    Args:
+        priors: as `row_vectors` made them.
+        alpha: the order of the guarantee.
+        epsilon: its budget.
+        covariance: of the noise.
+        pairs: which secrets are compared with which.
+
+    Returns:
+        A remark for each pair whose own rows lose more.
     """
     found = []
     for name, other in permutations(priors.empirical, 2) if pairs is None else pairs:
@@ -210,6 +242,16 @@ def means_by(
     """The joint law of the means of every group, for each secret.
 
     No row is in two groups, so given the secret their means are independent: the covariance has a block for each.
+
+    Args:
+        columns: whose means are published.
+        by: the column of groups.
+        table: the rows.
+        secret: the column of secrets.
+        secrets: those that are to be hidden from one another; all where left out.
+
+    Returns:
+        For each secret one vector with a number for each column and group.
     """
     if by == secret or by in columns:
         raise InputError(f"by={by!r} must be another column than the secret and what is averaged")
@@ -295,7 +337,16 @@ class Mean:
             raise InputError(f"by must be the name of a column, such as 'department'; got {self.by!r}")
 
     def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
-        """One prior per secret, from a mean and a standard deviation that the engine computes."""
+        """One prior per secret, from a mean and a standard deviation that the engine computes.
+
+        Args:
+            table: the rows.
+            secret: the column of secrets.
+            secrets: those that are to be hidden from one another; all where left out.
+
+        Returns:
+            A normal for each, or a Gaussian vector for several columns or groups.
+        """
         if self.by is not None:
             columns = (self.column,) if isinstance(self.column, str) else self.column
             return means_by(columns, self.by, table, secret, secrets)

@@ -91,7 +91,16 @@ class Model:
             raise InputError(f"features must be a list of columns, such as ['age']; got {self.features!r}")
 
     def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
-        """One predictive normal per secret."""
+        """One predictive normal per secret.
+
+        Args:
+            table: the rows.
+            secret: the column of secrets.
+            secrets: those that are to be hidden from one another; all where left out.
+
+        Returns:
+            For each secret the law of a new observation, as a model that was trained on its rows alone predicts it.
+        """
         check_roles(secret, self.target)
         self.require()
         training = prepare(
@@ -153,7 +162,15 @@ class Model:
         """Raise where the library that trains the model is not installed."""
 
     def predict(self, sample: Sample, label: str) -> Prediction:
-        """Train on standardised inputs and answers; predict the standardised answer at `sample.at`."""
+        """Train on standardised inputs and answers; predict the standardised answer at `sample.at`.
+
+        Args:
+            sample: standardised inputs and answers of one secret's rows.
+            label: what the progress is named after.
+
+        Returns:
+            Mean and variance of a new observation, in standardised units.
+        """
         raise NotImplementedError
 
     def predict_jointly(self, sample: Sample, label: str) -> JointPrediction:
@@ -377,6 +394,15 @@ def predictive_draws(
     Given kernel and function f, a new observation is N(f(at), noise²): who knows the population knows these, and the
     spread of f itself is what a sample leaves open. Where `sample.at` holds several inputs the means are rows: one
     function goes through all of them, and the noise of each observation is its own.
+
+    Args:
+        process: the fitted regressor.
+        sample: what it was fitted to, and where it predicts.
+        draws: how many kernels are drawn.
+        seed: of the draws.
+
+    Returns:
+        Two arrays, a draw in each row.
     """
     from sklearn.gaussian_process import GaussianProcessRegressor
 

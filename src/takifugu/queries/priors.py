@@ -36,14 +36,33 @@ from takifugu.tables import (
 
 
 def secret_named(given: object, priors: Mapping[Secret, Any]) -> Secret | None:
-    """The secret of these priors that a text or number stands for, spelled as in the table or before it was tidied."""
+    """The secret of these priors that a text or number stands for, spelled as in the table or before it was tidied.
+
+    Args:
+        given: as somebody typed it.
+        priors: by secret.
+
+    Returns:
+        The secret, or None where there is none of that name.
+    """
     answer = getattr(priors, "answer", None)
     spelling = None if answer is None else answer.spelling
     return match_secret(given if spelling is None else spelling.label(given), priors)
 
 
 def named_pairs(pairs: Iterable[Pair], priors: Any) -> list[Pair]:
-    """The pairs of secrets that texts or numbers stand for; an error where one is none of them."""
+    """The pairs of secrets that texts or numbers stand for; an error where one is none of them.
+
+    Args:
+        pairs: as they were given.
+        priors: one mapping or several.
+
+    Returns:
+        The same pairs with the secrets themselves.
+
+    Raises:
+        InputError: with the names that there are.
+    """
     known = priors if isinstance(priors, Mapping) else priors[0]
     found = []
     for pair in pairs:

@@ -82,7 +82,22 @@ class Cells:
         epsilon: float,
         spelling: Spelling | None = None,
     ) -> "Cells":
-        """What the arguments of `private_counts` say; nothing is read."""
+        """What the arguments of `private_counts` say; nothing is read.
+
+        Args:
+            secret: the column of secrets.
+            columns: those that are counted.
+            domain: a public list for each.
+            other: what values on no list become.
+            epsilon: the budget of the counts.
+            spelling: how the cells of a text file are to be read.
+
+        Returns:
+            The public side.
+
+        Raises:
+            InputError: where a list is missing, or there are more combinations than counts can be made of.
+        """
         names = [columns] if isinstance(columns, str) else list(columns)
         if not isinstance(secret, str):
             raise InputError(f"private counts are about one column of secrets, and secret is {secret!r}: name one")
@@ -111,7 +126,14 @@ class Cells:
         return list(itertools.product(*(range(len(one.values)) for one in self.domain)))
 
     def count(self, table: Table) -> list[list[int]]:
-        """How many rows there are of each secret and combination, exactly: not to be told to anybody."""
+        """How many rows there are of each secret and combination, exactly: not to be told to anybody.
+
+        Args:
+            table: the rows.
+
+        Returns:
+            A list for each secret. The numbers are the true ones: only `with_noise` may see them.
+        """
         for name in (self.secret, *self.columns):
             table.require(name)
         lines = count_rows(table, self.secret, self.columns, ())
@@ -175,7 +197,19 @@ class PrivateCounts(Priors):
 
     @classmethod
     def with_noise(cls, cells: Cells, counts: Sequence[Sequence[int]], source: BitSource) -> "PrivateCounts":
-        """Add the noise: P(z) ∝ e^(−|z|ε/2) to each count, exactly, with bits that nobody has seen."""
+        """Add the noise: P(z) ∝ e^(−|z|ε/2) to each count, exactly, with bits that nobody has seen.
+
+        One person changes two counts by 1 where his row is replaced, so that noise of rate ε/2 keeps ε
+        (proofs/private-counts.md).
+
+        Args:
+            cells: the public side.
+            counts: the true counts.
+            source: of random bits.
+
+        Returns:
+            Counts that may be published, and used any number of times.
+        """
         rate, size = Fraction(cells.epsilon) / 2, len(counts[0])
         noise = discrete_laplace(rate, len(counts) * size, source)
         noisy = [[n + z for n, z in zip(row, noise[k * size :], strict=False)] for k, row in enumerate(counts)]
@@ -201,7 +235,18 @@ class PrivateCounts(Priors):
         return PrivateCounts, (self.cells, list(self.noisy.values()), self.total)
 
     def about(self, secret: object, query: object) -> "PrivateCounts":
-        """These counts as the priors of a question, which must be the one that was counted."""
+        """These counts as the priors of a question, which must be the one that was counted.
+
+        Args:
+            secret: the column of secrets that a question names, or None.
+            query: its query, or None.
+
+        Returns:
+            Itself.
+
+        Raises:
+            InputError: where the question is about other columns.
+        """
         columns = self.cells.columns if query is None else getattr(query, "columns", None)
         if secret not in (None, self.cells.secret) or columns != self.cells.columns or isinstance(query, str):
             raise InputError(
@@ -225,7 +270,14 @@ class PrivateCounts(Priors):
         return self._content() | {"sha256": self.sha256}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write them as strict JSON. The file may be public."""
+        """Write them as strict JSON. The file may be public.
+
+        Args:
+            path: the name of the file.
+
+        Raises:
+            InputError: where it cannot be written.
+        """
         strict_json.write(self.to_dict(), path)
 
     @classmethod
@@ -246,7 +298,17 @@ class PrivateCounts(Priors):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "PrivateCounts":
-        """Read a file that `save` wrote."""
+        """Read a file that `save` wrote.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The counts, equal to those that were saved.
+
+        Raises:
+            InputError: where the file cannot be read, was changed, or holds something else.
+        """
         data = strict_json.read(path)
         try:
             return cls.from_dict(data)

@@ -42,7 +42,20 @@ def laws_of(
     most: int,
     seed: int,
 ) -> dict[Secret, Mixture]:
-    """The law of each secret's values; what there is to say of them is added to `findings`."""
+    """The law of each secret's values; what there is to say of them is added to `findings`.
+
+    Args:
+        subsets: the distinct values of each secret, and their counts.
+        step: that they share; 0 where they are not rounded.
+        findings: the remarks, to which is added how the fits went.
+        column: its name, for them.
+        prior: "mixture", "gaussian" or "empirical".
+        most: the most components of a mixture.
+        seed: of the fits.
+
+    Returns:
+        One law for each secret.
+    """
     if prior in (None, "mixture"):
         found = _mixtures(subsets, step, findings, column=column, most=most, seed=seed)
     else:
@@ -104,7 +117,14 @@ def _gaussian(subset: Subset) -> Mixture:
 
 
 def step_of(subsets: dict[Secret, Subset]) -> float:
-    """The step that the values of all secrets share, 0 where they are not rounded; on a grid, its width."""
+    """The step that the values of all secrets share, 0 where they are not rounded; on a grid, its width.
+
+    Args:
+        subsets: the distinct values of each secret, and their counts.
+
+    Returns:
+        The step, in the unit of the column.
+    """
     from takifugu.laws import least_std, rounding_of
 
     if width := max(subset.width for subset in subsets.values()):
@@ -130,6 +150,14 @@ def kolmogorov(mixture: Mixture, subset: Subset, step: float) -> float:
 
     A rounded value stands for all that rounds to it, so they are compared half a step to either side of
     each value: at the value itself even a perfect prior would be off by half of the value's share.
+
+    Args:
+        mixture: the prior.
+        subset: the values that it was fitted to.
+        step: to which they are rounded; 0 for none.
+
+    Returns:
+        A distance between 0 and 1, for `is_poor`.
     """
     if len(subset.values) == 1:
         return 0.0
@@ -198,14 +226,30 @@ class Raw:
             read([0.0, self.step], step=self.step)
 
     def counted_on(self, answer: Answer) -> "Raw":
-        """The same on the lattice that an answer has: what another table is to be counted on."""
+        """The same on the lattice that an answer has: what another table is to be counted on.
+
+        Args:
+            answer: of the priors that the other table's are to stand beside.
+
+        Returns:
+            A query about the same column.
+        """
         lattice = answer.lattice
         if lattice is None or lattice.transform is not None:
             return self
         return replace(self, bounds=(lattice.low, lattice.high), step=lattice.step)
 
     def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
-        """One prior per secret, from the engine's value counts."""
+        """One prior per secret, from the engine's value counts.
+
+        Args:
+            table: the rows.
+            secret: the column of secrets.
+            secrets: those that are to be hidden from one another; all where left out.
+
+        Returns:
+            A law for each, with what is to be known of how it was fitted.
+        """
         if not isinstance(self.column, str):
             kind = self.prior or "mixture"
             return row_vectors(
@@ -217,7 +261,17 @@ class Raw:
         return self._from_counts(table, secret, seen, subsets, self._reading(subsets))
 
     def beliefs(self, table: Table, secret: str, secrets: Iterable[object] | None, known: Sequence[str]) -> Beliefs:
-        """The priors without knowledge, and those of every cell of every subset of the known columns."""
+        """The priors without knowledge, and those of every cell of every subset of the known columns.
+
+        Args:
+            table: the rows.
+            secret: the column of secrets.
+            secrets: those that are to be hidden from one another; all where left out.
+            known: columns that an adversary may know of a person.
+
+        Returns:
+            One set of priors for each cell, the first for an adversary who knows none.
+        """
         if not isinstance(self.column, str):
             raise InputError("with `known` one column is published: use Row(...), or leave `known` out")
         check_roles(secret, self.column)

@@ -89,13 +89,32 @@ class Lines:
         self.values = [[column[line] for line in whole] for column in values]
 
     def counted(self, column: int) -> tuple[Array, Array]:
-        """The distinct finite numbers of a column in order, and how many rows have each."""
+        """The distinct finite numbers of a column in order, and how many rows have each.
+
+        Args:
+            column: its place among the columns of the row.
+
+        Returns:
+            Two arrays of one length.
+        """
         values, tallies = np.array(self.values[column], dtype=np.float64), np.array(self.tallies)
         here = np.isfinite(values)
         return merge(values[here], tallies[here]) if here.any() else (values[here], tallies[here])
 
     def rows(self, table: Table, secret: str, wanted: Iterable[object] | None) -> tuple[list[Secret], int, int]:
-        """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value."""
+        """The secrets to fit, in order; rows without a secret; and rows of theirs that lack a value.
+
+        Args:
+            table: where they come from.
+            secret: the column of secrets.
+            wanted: the secrets that are asked for; all where left out.
+
+        Returns:
+            The secrets, and the two numbers of rows that will not be published.
+
+        Raises:
+            InputError: where there is no whole row, or a secret that is asked for has none.
+        """
         # Rows without a value count as their secret's here: one that has no others is not to vanish unsaid.
         rows = self.lacking([*self.secrets, *self.missing])
         if not self.secrets:
@@ -145,7 +164,17 @@ class Lines:
 
 
 def count_rows(table: Table, secret: str, columns: Sequence[str], known: Sequence[str]) -> Lines:
-    """One pass in the engine: rows by secret, known values and values."""
+    """One pass in the engine: rows by secret, known values and values.
+
+    Args:
+        table: the table.
+        secret: the column of secrets.
+        columns: those that are published.
+        known: those that an adversary may know beside them.
+
+    Returns:
+        How often each combination occurs. Only combinations leave the engine, not rows.
+    """
     parts = {"secret": table.secret(secret)}
     parts |= {f"x{k}": value_of(table, name) for k, name in enumerate(columns)}
     parts |= {f"known{k}": table.secret(one) for k, one in enumerate(known)}
@@ -168,7 +197,18 @@ _MOST_LABELS = 1_000
 
 
 def given_domain(name: str, values: object) -> Choices:
-    """A list that the caller gave."""
+    """A list that the caller gave.
+
+    Args:
+        name: the column.
+        values: its list, public knowledge.
+
+    Returns:
+        The list, checked.
+
+    Raises:
+        InputError: for what is no list of distinct numbers or labels.
+    """
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"the domain of {name!r} must be a list of values, got one {type(values).__name__}")
     try:
@@ -189,6 +229,18 @@ def read_domain(table: Table, name: str, seen: Iterable[Secret], findings: list[
     """A domain from the data: the values that were `seen` there, or bins of a round width where they are many.
 
     A row that is not published has no say in it: one of totals at the end would widen every bin.
+
+    Args:
+        table: the table.
+        name: the column.
+        seen: the values that the rows to be published have there.
+        findings: the remarks, to which it is added that the list is no public knowledge.
+
+    Returns:
+        A list that was read from the data.
+
+    Raises:
+        InputError: for columns of nearly as many labels as people.
     """
     numeric = table.schema[name].is_numeric()
     found: list[Any] = list(seen)
@@ -297,7 +349,15 @@ def _that_occur(
 
 
 def support_of(places: Any, domain: tuple[Choices, ...]) -> tuple[list[tuple[int, ...]], Any]:
-    """The rows that occur, in order, and which of them each line is; of one column, its whole domain."""
+    """The rows that occur, in order, and which of them each line is; of one column, its whole domain.
+
+    Args:
+        places: for each column, where the value of each line stands on its list.
+        domain: the lists.
+
+    Returns:
+        The distinct rows as places, and for each line the number of its row.
+    """
     if len(domain) == 1:
         return [(k,) for k in range(len(domain[0].values))], places[0]
     rows, where = np.unique(places.T, axis=0, return_inverse=True)
@@ -318,6 +378,14 @@ def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices
 
     A column of numbers has a rounded normal over the places of its domain, one of labels its shares with one label
     more of each kind. Never anything of another secret's: that would hide the very difference that is to be hidden.
+
+    Args:
+        counts: how many of the secret's rows have each row of the support.
+        support: the rows, as places on the lists.
+        domain: the lists.
+
+    Returns:
+        Masses that add up to 1, none of them 0 where a column of its own allows the value.
     """
     rows = np.array(support)
     masses = np.ones(len(support))
@@ -348,6 +416,13 @@ def seconds(values: int, secrets: int) -> float:
     Measured, in seconds of processor time: 36 values of 60 secrets 15, 216 of 8 12, 486 of 2 50, 100 of 30 30; and
     beyond 2,000 values 7,175 of 2 secrets 12 and of 12 secrets 76.
 
+    Args:
+        values: how many different rows a channel has.
+        secrets: how many secrets there are.
+
+    Returns:
+        A number of seconds.
+
     >>> round(seconds(100, 30)), round(seconds(7_175, 12))
     (40, 87)
     """
@@ -372,7 +447,17 @@ def about(values: int, secrets: int) -> str | None:
 
 
 def require_feasible(values: int, secrets: int, columns: Sequence[str], sizes: Sequence[int]) -> None:
-    """Refuse a search that would not end while somebody waits, before anything is built for it."""
+    """Refuse a search that would not end while somebody waits, before anything is built for it.
+
+    Args:
+        values: how many different rows a channel would have.
+        secrets: how many secrets there are.
+        columns: the columns, for the error.
+        sizes: how many values each has, for its advice.
+
+    Raises:
+        InputError: with what would make it smaller.
+    """
     many = values > MOST_VALUES and values * secrets > MOST_PROBABILITIES
     if not many and seconds(values, secrets) <= _MOST_SECONDS:
         return
@@ -462,7 +547,14 @@ class Row:
         return f"Row({', '.join(map(repr, self.columns))})"
 
     def counted_on(self, answer: Answer) -> "Row":
-        """The same on the lists that an answer has: what another table is to be counted on."""
+        """The same on the lists that an answer has: what another table is to be counted on.
+
+        Args:
+            answer: of the priors that the other table's are to stand beside.
+
+        Returns:
+            A query about the same columns.
+        """
         if not answer.lists:
             return self
         made = Row(*self.columns, loss=self.loss)
@@ -470,12 +562,31 @@ class Row:
         return made
 
     def priors(self, table: Table, secret: str, secrets: Iterable[object] | None) -> Priors:
-        """One law on rows per secret, from the engine's counts."""
+        """One law on rows per secret, from the engine's counts.
+
+        Args:
+            table: the rows.
+            secret: the column of secrets.
+            secrets: those that are to be hidden from one another; all where left out.
+
+        Returns:
+            For each secret the share of its rows that have each value, with one pseudo-row of its own beside them.
+        """
         first, *_ = self._fitted(table, secret, secrets, ())
         return first
 
     def beliefs(self, table: Table, secret: str, secrets: Iterable[object] | None, known: Sequence[str]) -> Beliefs:
-        """The laws without knowledge, and those of every cell of every subset of the known columns."""
+        """The laws without knowledge, and those of every cell of every subset of the known columns.
+
+        Args:
+            table: the rows.
+            secret: the column of secrets.
+            secrets: those that are to be hidden from one another; all where left out.
+            known: columns that an adversary may know of a person. Every subset of them is a way of knowing.
+
+        Returns:
+            One set of priors for each cell, the first for an adversary who knows none.
+        """
         known = checked_known(secret, self.columns, known)
         first, cells, alone = self._fitted(table, secret, secrets, known)
         values = next(law.values for law in first.values() if law.space == "values")

@@ -46,7 +46,14 @@ class Total(NamedTuple):
 
     @classmethod
     def of(cls, shares: Mapping[int, Fraction]) -> "Total":
-        """Of one row: every probability rounded down."""
+        """Of one row: every probability rounded down.
+
+        Args:
+            shares: the exact probability of each value that one row may add.
+
+        Returns:
+            Its law, so that what is lost by rounding is a lower bound that holds.
+        """
         from flint import fmpz_poly
 
         first = min(shares)
@@ -56,7 +63,14 @@ class Total(NamedTuple):
         return cls(first, fmpz_poly(masses))
 
     def plus(self, other: "Total") -> "Total":
-        """Of the sum of two independent ones: sums of products, rounded down; what vanishes at the ends is cut off."""
+        """Of the sum of two independent ones: sums of products, rounded down; what vanishes at the ends is cut off.
+
+        Args:
+            other: the total of other rows.
+
+        Returns:
+            Lower bounds on the law of the sum. A probability that falls below 2^−320 is rounded to 0.
+        """
         from flint import fmpz_poly
 
         masses = [int(mass) >> _BITS for mass in (self.masses * other.masses).coeffs()]
@@ -77,7 +91,14 @@ class Powers:
         self._doubled = [one]
 
     def of(self, rows: int) -> Total:
-        """The law of the total of so many."""
+        """The law of the total of so many.
+
+        Args:
+            rows: how many rows are added up.
+
+        Returns:
+            The law, from one product for each binary digit of the number.
+        """
         found = Total.of({0: Fraction(1)})
         for k in range(rows.bit_length()):
             if k == len(self._doubled):
@@ -102,7 +123,15 @@ class Rows:
         return sum(self.having.values()) + sum(self.others.values())
 
     def totals(self, shares: Sequence[float], numbers: Mapping[float, int]) -> list[Total]:
-        """The law of the total of all rows at each share: of so many rows with the value, or drawn without numbers."""
+        """The law of the total of all rows at each share: of so many rows with the value, or drawn without numbers.
+
+        Args:
+            shares: of the rows that have the value.
+            numbers: for each share the number of rows that have it; empty where each row has it independently.
+
+        Returns:
+            One law of the total for each share.
+        """
         p, q = (_shares(counts) for counts in (self.having, self.others))
         if numbers:
             with_it, without = Powers(Total.of(p)), Powers(Total.of(q))
@@ -123,6 +152,17 @@ def laws_on_a_range(rows: Rows, totals: Sequence[Total], *, mean: bool) -> list[
     """The laws of what is published: a total beyond the range counts as its end, which no more than 2^−70 does.
 
     The range is common to all laws: what is published is one function of the total, whatever the secret.
+
+    Args:
+        rows: what is known of the rows.
+        totals: the law of the total at each share.
+        mean: whether the mean is published, and not the total.
+
+    Returns:
+        Laws on points for noise, one for each share.
+
+    Raises:
+        InputError: where the range has more points than can be worked with: the column needs a coarser step.
     """
     ends = [_inner(total) for total in totals]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
@@ -226,7 +266,17 @@ class Share:
         return [(a, b) for a, b in combinations(self.shares, 2) if abs(exact(a) - exact(b)) >= apart]
 
     def numbers(self, rows: int) -> dict[float, int]:
-        """How many of so many rows have the value, at each share: the nearest whole number."""
+        """How many of so many rows have the value, at each share: the nearest whole number.
+
+        Args:
+            rows: how many rows the table has.
+
+        Returns:
+            A number for each share.
+
+        Raises:
+            InputError: where two shares come to the same number, so that there is nothing to hide.
+        """
         found = {share: round(exact(share) * rows) for share in self.shares}
         if len(set(found.values())) < len(found):
             raise InputError(
@@ -236,7 +286,15 @@ class Share:
         return found
 
     def priors(self, table: Table, answer: object) -> Priors:
-        """The law of the answer at each share."""
+        """The law of the answer at each share.
+
+        Args:
+            table: the rows.
+            answer: the query, a `Mean` of one column or a `Count`.
+
+        Returns:
+            A law for each share, exact but for rounding to floats.
+        """
         asked = answered(answer)
         check_roles(self.column, asked.column)
         rows, findings = self._rows(table, asked)
@@ -336,7 +394,15 @@ def counted_lines(table: Table, secret: str, asked: Answered) -> Any:
 
 
 def table_answer(table: Table, answer: Answer) -> float:
-    """The number that is published of a table: its exact mean or count, as the nearest float."""
+    """The number that is published of a table: its exact mean or count, as the nearest float.
+
+    Args:
+        table: the rows.
+        answer: what the calibration is for.
+
+    Returns:
+        The number, before noise.
+    """
     label: Any = answer.lists[0].values[0] if answer.lists else None
     asked = Answered(answer.columns[0], label)
     lines = counted_lines(table, answer.secret[0], asked)

@@ -110,7 +110,16 @@ class Ledger:
         self._cleared: int | None = None  # how many entries there were when the rows to come were found to be new
 
     def about(self, id: str | None = None, *, new_people: bool = False, repeats: str = "refuse") -> "Ledger":
-        """The same ledger, for a release of people who are told apart in this way."""
+        """The same ledger, for a release of people who are told apart in this way.
+
+        Args:
+            id: the column by which people are told apart in this release; the ledger's own where left out.
+            new_people: whether rows that the ledger does not know are other people's for sure.
+            repeats: what to do with an id of several rows, "refuse" or "independent"; see `Ledger`.
+
+        Returns:
+            A ledger on the same file; this one does not change.
+        """
         made = copy.copy(self)
         made.id, made.new_people = self.id if id is None else id, new_people or self.new_people
         made.repeats = self.repeats if repeats == "refuse" else repeats
@@ -141,7 +150,11 @@ class Ledger:
         return shown_accounts(self._file.read().entries)
 
     def account(self) -> AnyAccount | None:
-        """The account of the records that were published last; None before the first release."""
+        """The account of the records that were published last; None before the first release.
+
+        Returns:
+            What those people have published, and under which guarantee.
+        """
         if not self._file.exists():
             self._file.require_expected()
             return None
@@ -165,13 +178,27 @@ class Ledger:
         return Recognition(self._file.salt_ahead(), own, there, answer)
 
     def recognise_values(self, values: Array) -> Recognition:
-        """The same for numbers of which no rows are seen, such as an array, or the mean of a group."""
+        """The same for numbers of which no rows are seen, such as an array, or the mean of a group.
+
+        Args:
+            values: what is to be published, before noise.
+
+        Returns:
+            Keyed hashes, by which `charge` knows the same numbers again. Nobody can read the numbers from the file.
+        """
         found = Recognition(self._file.salt_ahead(), Identity())
         found.look_at_values(values)
         return found
 
     def known_rows(self, rows: Recognition) -> int:
-        """How many of these rows the ledger knows, by whatever it can hold them against; private counts of them too."""
+        """How many of these rows the ledger knows, by whatever it can hold them against; private counts of them too.
+
+        Args:
+            rows: as `recognise` gave them.
+
+        Returns:
+            A number of rows, without writing anything.
+        """
         if not self._file.exists():
             return 0
         with self._file.reading() as reader:
@@ -180,7 +207,15 @@ class Ledger:
         return max(found, default=0)
 
     def refuse_known(self, rows: Recognition) -> None:
-        """Before hours of work for a channel: refuse a table that may not be released through one, and stated alone."""
+        """Before hours of work for a channel: refuse a table that may not be released through one, and stated alone.
+
+        Args:
+            rows: as `recognise` gave them.
+
+        Raises:
+            CompositionError: where a record among them has been published already, so that a channel found for them
+                could not be used.
+        """
         if self.total is not None:
             raise CompositionError(_STATED_ALONE)
         if not self._file.exists():
@@ -200,6 +235,16 @@ class Ledger:
 
         Without an id it must be seen that the table has all that was published, and more: of rows that are alike
         nobody can tell otherwise which are new.
+
+        Args:
+            rows: as `recognise` gave them.
+
+        Returns:
+            A mask of the rows.
+
+        Raises:
+            CompositionError: where it cannot be told which rows are new.
+            PublishedOnceError: where none are.
         """
         if not self._file.exists():
             self._file.require_expected()
@@ -226,11 +271,26 @@ class Ledger:
         return found
 
     def loss(self, calibration: Calibration) -> float:
-        """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first."""
+        """The exact divergence of all releases so far, for the worst belief and pair; 0 before the first.
+
+        Args:
+            calibration: whose priors, pairs and divergence the loss is about.
+
+        Returns:
+            The loss of the one release that all releases so far are worth, in floats (proofs/ledger.md).
+        """
         return self._loss_at(calibration, extra=None)
 
     def loss_after(self, calibration: Calibration, *, theta: float | None = None) -> float:
-        """What `loss` would be after one more release, with the calibration's noise or with `theta`."""
+        """What `loss` would be after one more release, with the calibration's noise or with `theta`.
+
+        Args:
+            calibration: of the next release.
+            theta: its noise, where that is not the calibration's own.
+
+        Returns:
+            The loss in floats. Nothing is written down.
+        """
         return self._loss_at(calibration, extra=with_theta(calibration.channel, theta))
 
     def charge(
@@ -245,6 +305,24 @@ class Ledger:
         """Write a release down, or refuse it. Only what has been charged may be published.
 
         `rows` has seen what is published. They are drawn `through` the calibrated channel, or one that adds more noise.
+
+        The file is locked while the account is read, checked and written, so that two processes cannot spend the same
+        budget.
+
+        Args:
+            rows: who has seen what is to be published.
+            calibration: its calibration.
+            through: the channel that is really used, where that adds more noise.
+            count: how many rows are published.
+            granularity: the multiples on which published numbers lie.
+
+        Returns:
+            The account after the release.
+
+        Raises:
+            BudgetError: where the records have no budget left for it.
+            CompositionError: where they were published in a way that does not compose with this.
+            PublishedOnceError: where the same answer may be published once only, and was.
         """
         noise = noise_text(calibration, calibration.channel if through is None else through)
         with self._file.writing() as writer:
@@ -303,6 +381,13 @@ class Ledger:
         """Write down whose private counts are about to be drawn, or refuse: fresh noise would cost its epsilon again.
 
         Calibrations from one file of counts are free, and are published like any other.
+
+        Args:
+            rows: whose counts they are.
+            epsilon: what the counts cost.
+
+        Raises:
+            PublishedOnceError: where counts of some of these rows were drawn before.
         """
         with self._file.writing() as writer:
             entries = writer.contents.entries

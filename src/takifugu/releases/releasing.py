@@ -55,7 +55,21 @@ _ROUNDED = 1e-9  # of the gap between two means: another way to compute the same
 
 
 def group_mean(source: object, reading: Reading | None, plan: Plan, of: object) -> Array:
-    """The mean, or the vector of means, of the rows whose secret is `of`, held against that secret's own laws."""
+    """The mean, or the vector of means, of the rows whose secret is `of`, held against that secret's own laws.
+
+    Args:
+        source: a table, or the number that was computed elsewhere.
+        reading: how a file is to be read.
+        plan: the release.
+        of: the secret whose rows are meant.
+
+    Returns:
+        The mean, or one for each column.
+
+    Raises:
+        InputError: where no row has the secret, or the mean lies so far from its law that the table must be another
+            one.
+    """
     from takifugu.queries import Mean
 
     answer, calibration = _answer(plan), plan.calibration
@@ -96,7 +110,16 @@ def is_of_table(calibration: Calibration) -> bool:
 
 
 def table_number(source: object, reading: Reading | None, plan: Plan) -> Array:
-    """The mean or the count of all rows of a table; or the number given, as the priors write it."""
+    """The mean or the count of all rows of a table; or the number given, as the priors write it.
+
+    Args:
+        source: a table, or the number that was computed elsewhere.
+        reading: how a file is to be read.
+        plan: the release.
+
+    Returns:
+        The number as one entry.
+    """
     from takifugu.queries import table_answer
 
     calibration, frame = plan.calibration, as_frame(source)
@@ -344,7 +367,15 @@ def _whole(frame: Any, columns: Columns, missing: str) -> Any:
 
 
 def refuse_lazy(frame: Any) -> None:
-    """Refuse a lazy table that is drawn anew whenever it is read; those of Polars are collected, Spark's made once."""
+    """Refuse a lazy table that is drawn anew whenever it is read; those of Polars are collected, Spark's made once.
+
+    Args:
+        frame: a table of any library.
+
+    Raises:
+        InputError: for a table whose rows are computed when it is read: what was checked could differ from what is
+            published, and noise drawn twice is a second release.
+    """
     import narwhals as nw
 
     of = frame.implementation

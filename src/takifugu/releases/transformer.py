@@ -90,7 +90,20 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.insecure_seed = insecure_seed
 
     def fit(self, X: npt.ArrayLike, y: object = None, *, secret: npt.ArrayLike | None = None) -> Self:
-        """Fit a prior to the values of each secret, and calibrate the noise; `y` is not looked at."""
+        """Fit a prior to the values of each secret, and calibrate the noise; `y` is not looked at.
+
+        Args:
+            X: the values, an array or a table of one column or more.
+            y: ignored, for pipelines.
+            secret: the secret of each row; without it nothing is calibrated, and `transform` refuses.
+
+        Returns:
+            Itself, with `calibration_` set.
+
+        Raises:
+            InputError: for options that are none, and values that no prior can be fitted to.
+            CalibrationError: where no noise keeps the guarantee.
+        """
         values = self._column(X, reset=True)
         self.calibration_: Calibration | None = None
         if secret is None:
@@ -106,7 +119,17 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: npt.ArrayLike) -> Array:
-        """Publish the values: every call is a release of its own."""
+        """Publish the values: every call is a release of its own.
+
+        Args:
+            X: rows with the same columns as those that were fitted.
+
+        Returns:
+            The published column, with fresh noise from the operating system's random bits.
+
+        Raises:
+            InputError: for values that are missing, or cannot be those that the priors are about.
+        """
         check_is_fitted(self, "calibration_")
         _refuse_index(self, X)
         values = self._column(X, reset=False)
@@ -125,7 +148,14 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(published, dtype=np.float64).reshape(-1, 1)
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """The name of the column that leaves."""
+        """The name of the column that leaves.
+
+        Args:
+            input_features: names where the data had none.
+
+        Returns:
+            An array of one name.
+        """
         check_is_fitted(self)
         names = np.asarray(_check_feature_names_in(self, input_features), dtype=object)
         return names[[0 if self.column is None else self.column]]
@@ -264,7 +294,14 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return published if hasattr(X, "columns") else published.to_numpy()
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
-        """The names of the columns that leave: those that came."""
+        """The names of the columns that leave: those that came.
+
+        Args:
+            input_features: names where the data had none.
+
+        Returns:
+            An array of names.
+        """
         check_is_fitted(self)
         return np.asarray(_check_feature_names_in(self, input_features), dtype=object)
 
