@@ -144,6 +144,14 @@ def _require_public(value: Any) -> None:
         channel_from_state(value)
 
 
+def _losses_of(calibration: Calibration, value: object) -> tuple[Enclosure, ...]:
+    """The enclosures of a file; none where there are very many places, each of which is within the budget."""
+    is_many = calibration.channel.publishes == "number" and calibration.problem.size > form.MOST_LOSSES
+    if is_many != (value is None):
+        raise InputError("'losses' must list each loss, or be null where there are too many of them")
+    return () if is_many else losses_from(value, list(calibration.problem.places()))
+
+
 _KEYS = ("format", "version", "nonce", "calibration", "losses", "software", "sha256")
 _OF_NO_ROWS = ("private-total", "data-free", "order-kept", "few-for-counts")  # diagnostics that may be published
 _WISHES = {"unbiased": "lack of bias", "forbidden": "forbidden moves", "diagonal": "share of values that stay"}
@@ -242,7 +250,7 @@ class ChannelCertificate(Sealed):
             raise InputError("a finding states another total than follows from the counts and the channel")
         certificate = cls(
             calibration,
-            losses_from(content["losses"], list(calibration.problem.places())),
+            _losses_of(calibration, content["losses"]),
             form.software(content["software"]),
             form.hex_digest(content["nonce"], "'nonce'"),
         )
@@ -296,6 +304,6 @@ class ChannelCertificate(Sealed):
             "version": VERSION,
             "nonce": self.nonce,
             "calibration": self.calibration.essentials(),
-            "losses": losses_to(self.calibration.problem.places(), self.losses),
+            "losses": losses_to(self.calibration.problem.places(), self.losses) if self.losses else None,
             "software": dict(self.software),
         }

@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import secrets as random_bits
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,8 +23,8 @@ from takifugu.certificates.statement import Statement, is_statement
 from takifugu.channels import GaussianNoise
 from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, Prover, counted, limit_for, settle_all
 from takifugu.errors import CertificationError, InputError
-from takifugu.laws import Law
-from takifugu.mechanisms import Optimal, WassersteinApprox, require_rows_behind, rule_of
+from takifugu.laws import Law, Mixture
+from takifugu.mechanisms import Optimal, WassersteinApprox, extreme_laws, require_rows_behind, rule_of
 from takifugu.problems import Guarantee, Part, Place, Problem, RenyiDivergence
 
 if TYPE_CHECKING:
@@ -40,23 +40,36 @@ def prove(
     calibration: Calibration, software: tuple[tuple[str, str], ...], nonce: str, progress: Progress | None = None
 ) -> ChannelCertificate:
     """The certificate of a channel, once everything in it is proved."""
-    version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
+    _require_listed(calibration)
     losses = tuple(
         _channel_with_room(found, place, calibration)
         for place, found in zip(calibration.problem.places(), _told(calibration, None, progress), strict=True)
     )
+    if calibration.problem.size > form.MOST_LOSSES:
+        losses = ()  # each is within the budget, and that is all that is said of any
     return ChannelCertificate(calibration, losses, software, nonce)
 
 
 def reprove(certificate: ChannelCertificate, effort: Effort, progress: Progress | None = None) -> None:
     """Prove a certificate again from its priors alone, within the work that may be spent."""
     calibration = certificate.calibration
-    version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
+    _require_listed(calibration)
+    if not certificate.losses:
+        for _ in _told(calibration, effort, progress):
+            pass
+        return
     for place, stated, found in zip(
         calibration.problem.places(), certificate.losses, _told(calibration, effort, progress), strict=True
     ):
         if not (stated.lower <= found.lower and found.upper <= stated.upper):
             raise CertificationError(f"the loss of {calibration.problem.words(place)} is not what the certificate says")
+
+
+def _require_listed(calibration: Calibration) -> None:
+    """Refuse more losses than a file may hold, unless they are all the budget (of noise on numbers), or more pairs."""
+    pairs = calibration.pairs
+    if calibration.channel.publishes != "number" or (not pairs.is_every and len(pairs) > form.MOST_LOSSES):
+        version_1.require_provable(len(calibration.pairs), len(calibration.beliefs))
 
 
 def _told(calibration: Calibration, effort: Effort | None, progress: Progress | None) -> Iterator[Enclosure]:
@@ -74,20 +87,50 @@ def _of_noise(calibration: Calibration, effort: Effort | None) -> Iterator[Enclo
     """Noise on numbers, for the population too: every part of the guarantee at every place, and the evidence again."""
     promise, problem, channel = calibration.guarantee, calibration.problem, calibration.channel
     _require_noise_alone(calibration)
+    laws = [tuple(problem.laws(belief)) for belief in range(len(problem.beliefs))]
     if _is_version_1(calibration):
-        places = list(problem.places())
-        beliefs = tuple(tuple(problem.laws(belief)) for belief in range(len(problem.beliefs)))
-        budget = [Enclosure(0.0, promise.epsilon)] * len(places)
-        claims = Claims(beliefs, promise.alpha, calibration.theta, places, budget, enclose=True)
-        for place, decision in zip(places, claims.settled(effort), strict=True):
-            yield _proved_at(place, decision, problem, promise.parts[0])
+        yield from _of_gaussian_noise(calibration, laws, effort)
         return
+    claim = Enclosure(0.0, promise.parts[0].budget)  # where in it a proof stops depends on how it is cut
+    open_to = [
+        (part, [~channel.cleared(one, part.divergence, part.budget, effort=effort) for one in laws])
+        for part in promise.parts
+    ]
     for place in problem.places():
-        ends = problem.ends(place)
-        for part in promise.parts:
-            decision = channel.decide(*ends, part.divergence, part.budget, effort=effort)
-            _proved_at(place, decision, problem, part)
-        yield Enclosure(0.0, promise.parts[0].budget)  # the claim: where in it a proof stops depends on how it is cut
+        for part, is_open in open_to:
+            if is_open[place.belief][place.first, place.second]:
+                decision = channel.decide(*problem.ends(place), part.divergence, part.budget, effort=effort)
+                _proved_at(place, decision, problem, part)
+        yield claim
+
+
+def _of_gaussian_noise(
+    calibration: Calibration, laws: Sequence[tuple[Mixture, ...]], effort: Effort | None
+) -> Iterator[Enclosure]:
+    """Of a Rényi divergence: the loss at every place, enclosed; of very many that it is within the budget.
+
+    Of normals, each pair of which is hidden, those on the hull of (mean, variance) are then enough
+    (proofs/extreme-laws.md): no pair loses more than some pair of them.
+    """
+    promise, problem = calibration.guarantee, calibration.problem
+    is_many, places = problem.size > form.MOST_LOSSES, list(problem.places())
+    asked = places
+    if is_many and problem.pairs.is_every and all(law.is_gaussian for one in laws for law in one):
+        corners = [frozenset(extreme_laws(one).tolist()) for one in laws]
+        asked = [one for one in places if {one.first, one.second} <= corners[one.belief]]
+    claim = Enclosure(0.0, promise.epsilon)
+    claims = Claims(tuple(laws), promise.alpha, calibration.theta, asked, [claim] * len(asked), enclose=not is_many)
+    proved = (
+        _proved_at(place, decision, problem, promise.parts[0])
+        for place, decision in zip(asked, claims.settled(effort), strict=True)
+    )
+    if not is_many:
+        yield from proved
+        return
+    for _ in proved:
+        pass
+    for _ in places:
+        yield claim
 
 
 def _is_version_1(calibration: Calibration) -> bool:
@@ -212,7 +255,8 @@ def certify(
         raise InputError(f"certify takes the result of calibrate, got {type(calibration).__name__}")
     mechanism = form.mechanism(calibration.mechanism)
     _require_full_promise(mechanism, calibration.guarantee)
-    if not _is_version_1(calibration) or calibration.evidence is not None:
+    is_many = calibration.problem.size > form.MOST_LOSSES
+    if is_many or not _is_version_1(calibration) or calibration.evidence is not None:
         _require_known(calibration)
         return prove(calibration, _software(), random_bits.token_hex(32), progress)
     names = calibration.pairs.secrets

@@ -15,6 +15,7 @@ from takifugu.divergences import (
     LaplaceDensity,
     LogLaplace,
     NormalDensity,
+    cleared_after_laplace,
     decide_hockey_stick,
     decide_odds_after_laplace,
     decide_renyi_after_laplace,
@@ -132,6 +133,9 @@ register(
         p, q, scale=noise.size, epsilon=budget, effort=effort
     ),
     lambda laws, of, noise, budget: screen_odds_after_laplace(laws, scale=noise.size, epsilon=budget),
+    lambda laws, of, noise, budget, effort: cleared_after_laplace(
+        laws, scale=noise.size, epsilon=budget, effort=effort
+    ),
 )
 register(
     "laplace",

@@ -79,6 +79,19 @@ class Channel(ABC):
         found = known(self.kinds(), type(of))
         return None if self.is_bare or found is None or found.screen is None else found.screen(laws, of, self, budget)
 
+    def cleared(
+        self, laws: Sequence[Law], of: Divergence, budget: float, *, effort: Effort | None = None
+    ) -> npt.NDArray[np.bool_]:
+        """Of which of all pairs it is proved at once that they are within a budget; none where nobody knows how.
+
+        What is not cleared is not decided: `decide` is for that.
+        """
+        found = known(self.kinds(), type(of))
+        if self.is_bare or found is None or found.clear is None:
+            return np.zeros((len(laws), len(laws)), dtype=bool)
+        cleared: npt.NDArray[np.bool_] = found.clear(laws, of, self, budget, effort)
+        return cleared
+
     def require_law(self, law: Law) -> None:
         """Refuse a law that does not go through it: for calibrations that were read from a file or made elsewhere."""
         if not isinstance(law, self.laws):

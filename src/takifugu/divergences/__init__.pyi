@@ -41,6 +41,7 @@ from takifugu.divergences.laplace_odds import odds_after_laplace as odds_after_l
 from takifugu.divergences.laplace_renyi import decide_renyi_after_laplace as decide_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import enclose_renyi_after_laplace as enclose_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import renyi_after_laplace as renyi_after_laplace
+from takifugu.divergences.laplace_screen import cleared_after_laplace as cleared_after_laplace
 from takifugu.divergences.laplace_screen import screen_odds_after_laplace as screen_odds_after_laplace
 from takifugu.divergences.mixtures import divergence as divergence
 from takifugu.divergences.mixtures import half_line_loss as half_line_loss

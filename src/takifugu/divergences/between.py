@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from takifugu import _validation as check
 from takifugu._validation import Array
 from takifugu.divergences.certified import Decision
@@ -290,19 +293,31 @@ Screen = Callable[[Sequence[Law], Any, Any, float], tuple[Array, Array]]
 reaches, and one that it is proved not to exceed; for many pairs at once, and as close as it takes beside the budget."""
 
 
+Truths = npt.NDArray[np.bool_]
+Clear = Callable[[Sequence[Law], Any, Any, float, Effort | None], Truths]
+"""Laws, the divergence, the channel, a budget and the work that may be spent: which pairs are *proved*, all at once, to
+be within the budget. What is not is left to the proof of a pair."""
+
+
 class Known(NamedTuple):
     """The functions of one divergence after one kind of channel."""
 
     value: Value
     decide: Proof
     screen: Screen | None = None
+    clear: Clear | None = None
 
 
 _KNOWN: dict[tuple[str, type[Divergence]], Known] = {}
 
 
 def register(
-    channel: str, divergence: type[Divergence], value: Value, decide: Proof, screen: Screen | None = None
+    channel: str,
+    divergence: type[Divergence],
+    value: Value,
+    decide: Proof,
+    screen: Screen | None = None,
+    clear: Clear | None = None,
 ) -> None:
     """Say how a divergence is computed and proved after the channels of a kind.
 
@@ -312,8 +327,9 @@ def register(
         value: it in floats, never a bound.
         decide: whether it is a budget at most, proved; its `holds` is None where that is not decided.
         screen: bounds for many laws at once, which spare the two above most pairs.
+        clear: proofs for many pairs at once, which spare certificates most proofs of one.
     """
-    _KNOWN[channel, divergence] = Known(value, decide, screen)
+    _KNOWN[channel, divergence] = Known(value, decide, screen, clear)
 
 
 def known(kinds: Iterable[str], divergence: type[Divergence]) -> Known | None:

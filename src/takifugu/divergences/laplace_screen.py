@@ -7,19 +7,27 @@ functions bound it (proofs/laplace.md, claims 2 and 4). Of laws on points the la
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.divergences.laplace_odds import LogLaplace
+from takifugu.divergences.laplace_odds import ExactLaplace, LogLaplace
+from takifugu.divergences.numerics.balls import Effort, fraction, working_precision
 from takifugu.laws import Mixture
+
+if TYPE_CHECKING:
+    from flint import arb
 
 _REACH = 6.0  # standard deviations, on either side of where noise tilts a normal to
 _SHARE = 0.02  # of the budget: what the steps of the grid may leave open
 _LEAST, _MOST = 64, 8_000  # places of a grid
 _WORK = 2_000_000_000  # differences of logarithms for all pairs
 _ROUNDING = 2.0**-48  # of a logarithm's size, for each term that is added up: thirty times what floats lose
+_CLEARING_BITS = 96  # of the balls at the places of a grid: its steps leave far more open than these do
+_SHARES = (_SHARE, _SHARE / 10)  # for all laws, and for those that the first grid leaves open
 _DEEPEST = 750.0  # e to minus this is below all floats
 
 
@@ -80,7 +88,7 @@ def _lost(laws: Sequence[Mixture], places: Array, scale: float) -> float:
     return lost if math.isfinite(lost) else math.inf
 
 
-def _grid(laws: Sequence[Mixture], scale: float, epsilon: float) -> tuple[Array, float]:
+def _grid(laws: Sequence[Mixture], scale: float, epsilon: float, share: float = _SHARE) -> tuple[Array, float]:
     """Where to look, and the longest gap between two places that may hide a larger ratio; 0 where none does."""
     points = np.unique(np.concatenate([law.means[law.stds == 0] for law in laws]))
     wide = [law for law in laws if law.stds.any()]
@@ -92,8 +100,83 @@ def _grid(laws: Sequence[Mixture], scale: float, epsilon: float) -> tuple[Array,
     if len(points):
         low, high = min(low, float(points[0])), max(high, float(points[-1]))
     most = min(_MOST, max(_LEAST, _WORK // len(laws) ** 2))
-    needed = (high - low) / (_SHARE * epsilon * scale)
+    needed = (high - low) / (share * epsilon * scale)
     count = most if not needed < most else max(_LEAST, math.ceil(needed))
     places = np.linspace(low, high, count + 1)
     gaps = np.diff(np.union1d(places, points))
     return np.union1d(places, points), float(gaps.max()) if len(gaps) and high > low else math.inf
+
+
+def cleared_after_laplace(
+    laws: Sequence[Mixture], *, scale: float, epsilon: float, effort: Effort | None = None
+) -> npt.NDArray[np.bool_]:
+    """Of which pairs of many laws it is proved that their odds after Lap(scale) are within the budget, as ln.
+
+    The same bounds as above, on logarithms that are balls and differences that are rounded outwards (proofs/laplace.md,
+    claim 4b). What is not cleared is not decided: it is for `decide_odds_after_laplace`.
+
+    >>> laws = [Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), Mixture.gaussian(9, 1)]
+    >>> cleared_after_laplace(laws, scale=2.0, epsilon=1.0)[0].tolist()
+    [True, True, False]
+    """
+    spent = Effort() if effort is None else effort
+    size = len(laws)
+    cleared = np.eye(size, dtype=bool)
+    left = np.arange(size)
+    for share in _SHARES:
+        some = [laws[k] for k in left.tolist()]
+        bound = _proved_bounds(some, scale, epsilon, share, spent)
+        cleared[np.ix_(left, left)] |= bound <= epsilon
+        left = np.flatnonzero(~cleared.all(axis=0) | ~cleared.all(axis=1))
+        if len(left) < 2:
+            break
+    return cleared
+
+
+def _proved_bounds(laws: Sequence[Mixture], scale: float, epsilon: float, share: float, spent: Effort) -> Array:
+    """For each law against each other one a bound on ln of the odds, rounded up; infinite where there is none."""
+    from flint import arb
+
+    with np.errstate(all="ignore"):
+        places, _ = _grid(laws, scale, epsilon, share)
+    if not np.isfinite(places).all() or len(places) < 2:
+        return np.full((len(laws), len(laws)), np.inf)
+    is_discrete = all(law.is_discrete for law in laws)
+    at = [fraction(place) for place in places.tolist()]
+    ends = []
+    with working_precision(_CLEARING_BITS):
+        low, high = np.empty((2, len(laws), len(places)))
+        for k, law in enumerate(laws):
+            exact = ExactLaplace(law, scale, spent)
+            balls = exact.at_points(at) if is_discrete else [sum(exact.parts(place), arb(0)) for place in at]
+            logs = [ball.log() for ball in balls]
+            low[k], high[k] = np.array([_outward(log) for log in logs]).T
+            tails = (
+                exact.moment(1).log(),
+                exact.moment(-1).log(),
+                logs[-1] + exact.u * at[-1],
+                logs[0] - exact.u * at[0],
+            )
+            ends.append([_outward(one) for one in tails])
+        # Over a step of h a difference of two logarithms rises by h/b at most above the larger end.
+        widest = max((c - a for a, c in pairwise(at)), default=fraction(0.0))
+        rise = 0.0 if is_discrete else _outward(arb(widest) / arb(fraction(scale)))[1]
+    bound = np.empty((len(laws), len(laws)))
+    for k in range(len(laws)):
+        bound[k] = _up(_up((high[k] - low).max(axis=1)) + rise)
+    low_ends, high_ends = np.moveaxis(np.array(ends), (2, 1), (0, 1))
+    beyond = np.maximum(_up(high_ends[0][:, None] - low_ends[2]), _up(high_ends[1][:, None] - low_ends[3]))
+    found = np.maximum(bound, beyond)
+    return np.where(np.isnan(found), np.inf, found)
+
+
+def _outward(ball: "arb") -> tuple[float, float]:
+    """Floats below and above all of a ball; infinite where it is no number."""
+    if not ball.is_finite():
+        return -math.inf, math.inf
+    return math.nextafter(float(ball.lower()), -math.inf), math.nextafter(float(ball.upper()), math.inf)
+
+
+def _up(rounded: Array) -> Array:
+    """No less than the exact result of which this is the nearest float."""
+    return np.nextafter(rounded, np.inf)

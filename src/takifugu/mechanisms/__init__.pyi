@@ -44,4 +44,5 @@ from takifugu.mechanisms.transport import WassersteinApprox as WassersteinApprox
 from takifugu.mechanisms.worst_case import Closest as Closest
 from takifugu.mechanisms.worst_case import Losses as Losses
 from takifugu.mechanisms.worst_case import closest as closest
+from takifugu.mechanisms.worst_case import extreme_laws as extreme_laws
 from takifugu.mechanisms.worst_case import worst as worst

@@ -247,10 +247,11 @@ def _beliefs(beliefs: Beliefs) -> str:
 
 @_shown.register
 def _certificate(certificate: Certificate | ChannelCertificate) -> str:
+    largest = max((one.upper for one in certificate.losses), default=certificate.epsilon)
     rows = [
         ("Mechanism", certificate.mechanism),
         ("Proved", certificate.claim),
-        ("Largest loss", f"{number(max(loss.upper for loss in certificate.losses))} at most"),
+        ("Largest loss", f"{number(largest)} at most"),
         ("SHA-256", certificate.sha256),
     ]
     if (population := getattr(certificate, "population", None)) is not None:
