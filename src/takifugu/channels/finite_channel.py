@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from takifugu.channels.sampling import AliasTables, BitSource, read_exactly
 from takifugu.divergences import Extremes, Masses
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Value, key, plain
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Rows of whole numbers that sum to a power of two: checked, and made from probabilities.
 
@@ -325,7 +328,7 @@ class SparseChannel(ListChannel):
         )
 
     @property
-    def table(self) -> Any:
+    def table(self) -> "csr_array":
         """See `ListChannel.table`."""
         from scipy.sparse import csr_array
 

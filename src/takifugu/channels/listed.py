@@ -33,6 +33,8 @@ from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
 from takifugu.problems import Divergence, MaxDivergence, RenyiDivergence
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from takifugu.channels.finite_channel import FiniteChannel
 
 # Where values stand on a list: numbers by bisection, labels by hashing, rows column by column.
@@ -329,7 +331,7 @@ class ListChannel(Plotted, Channel):
 
     @property
     @abstractmethod
-    def table(self) -> Any:
+    def table(self) -> "Array | csr_array":
         """The probabilities in float64, inputs by outputs: an array, or a sparse matrix of SciPy's."""
 
     @property

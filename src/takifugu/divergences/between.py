@@ -5,7 +5,7 @@ channel they are looked up in the registry, by its kind.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -35,7 +35,7 @@ class _Noise(Protocol):
     @classmethod
     def knows(cls, divergence: type[Divergence]) -> bool: ...
 
-    def loss(self, p: Any, q: Any, of: Divergence) -> float: ...
+    def loss(self, p: Law, q: Law, of: Divergence) -> float: ...
 
     def smoothed(self, law: Mixture, beside: Mixture) -> Density: ...
 
@@ -266,11 +266,11 @@ def _finite(p: Finite, q: Finite, alpha: float) -> float:
     return point_divergence(first, second, alpha=alpha)
 
 
-def _masses(law: Mixture) -> Mapping[Any, float]:
+def _masses(law: Mixture) -> Mapping[float, float]:
     return dict(zip(law.means.tolist(), law.weights.tolist(), strict=True))
 
 
-def _shares(law: Finite) -> Mapping[Any, float]:
+def _shares(law: Finite) -> Mapping[Hashable, float]:
     total = math.fsum(law.weights.tolist())
     return {key(value): weight / total for value, weight in zip(law.values, law.weights.tolist(), strict=True)}
 

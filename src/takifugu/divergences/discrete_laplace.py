@@ -7,9 +7,9 @@ finite list is left (proofs/discrete-laplace.md).
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from takifugu.errors import InputError
 from takifugu.laws import Mixture
 
 if TYPE_CHECKING:
-    from flint import arb
+    from flint import arb, fmpq
 
 _BITS = 192
 _MOST_PLACES = 100_000  # of one list
@@ -96,7 +96,7 @@ class DiscreteLaplace(NamedTuple):
             )
         return low, stop
 
-    def points(self, law: Mixture, beside: Mixture) -> Mapping[Any, float]:
+    def points(self, law: Mixture, beside: Mixture) -> Mapping[Hashable, float]:
         """What is published for a law, with what lies beyond the points of it and of another at the ends."""
         places, (masses, _) = self.log_masses([law, beside])
         return dict(zip(places.tolist(), np.exp(masses).tolist(), strict=True))
@@ -207,7 +207,7 @@ def by_excess(epsilon: float) -> Comparison:
     )
 
 
-def fraction_of(number: Fraction) -> Any:
+def fraction_of(number: Fraction) -> "fmpq":
     """The same rational number for balls."""
     from flint import fmpq
 

@@ -5,11 +5,10 @@ saw, and nothing below the step is told.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -301,7 +300,7 @@ def round_step(span: Fraction, most: int) -> Fraction:
         power += 1
 
 
-def _frozen(values: Any) -> Array:
+def _frozen(values: Iterable[float | Fraction]) -> Array:
     array = np.array(list(values), dtype=np.float64) + 0.0
     array.setflags(write=False)
     return array

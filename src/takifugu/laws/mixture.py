@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import ClassVar, Literal, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -694,5 +694,5 @@ def _ldexp(x: float, exponent: int) -> float:
         return float(np.ldexp(x, exponent))
 
 
-def _scalar(x: Any) -> float | Array:
+def _scalar(x: Array) -> float | Array:
     return float(x) if np.ndim(x) == 0 else np.asarray(x)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from takifugu.channels import Channel, FiniteChannel, GaussianNoise
 from takifugu.divergences import BandLoss, band_upper
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Band, Bounds, Lattice, Value, level_a_side, number
-from takifugu.mechanisms.base import Found
+from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.draws import posterior
 from takifugu.mechanisms.inversion import least_variance
 from takifugu.mechanisms.optimal.bounded import EveryLaw, bounded
@@ -272,7 +272,7 @@ class ProvedBand:
 
 
 def assured(
-    rule: Any, problem: Problem, asked: Guarantee, *, level: float, found: Found, without: float
+    rule: Mechanism, problem: Problem, asked: Guarantee, *, level: float, found: Found, without: float
 ) -> tuple[Found, ProvedBand]:
     """A channel that is proved for the population, no better than what was found for the sample."""
     level = real("confidence", level, "a number between 0.5 and 1, such as 0.95")

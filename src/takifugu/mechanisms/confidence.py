@@ -7,7 +7,7 @@ been within the budget, all N would have held with probability below 1 − c. Th
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +81,13 @@ def least_noise_of_draws(
 
 
 def looked_at(
-    points: Array, drawn: LatticeDraws, which: Any = slice(None), *, alpha: float, epsilon: float, theta: float
+    points: Array,
+    drawn: LatticeDraws,
+    which: slice | npt.NDArray[np.intp] = slice(None),
+    *,
+    alpha: float,
+    epsilon: float,
+    theta: float,
 ) -> Array:
     """The losses of some of the draws, or of all: as accurate as a look at them beside this budget needs."""
     tolerance = min(1e-6, 1e-3 * epsilon * (alpha - 1))
@@ -422,9 +428,7 @@ def _pairs_drawn(problem: Problem, draws: int, seed: int) -> tuple[Array, Array,
 def _shape_for(rule: Shaped, problem: Problem, asked: Guarantee, laws: list[list[VectorMixture]]) -> Array:
     secrets = problem.pairs.secrets
     beliefs = (problem.beliefs[0], *(Belief(dict(zip(secrets, drawn, strict=True))) for drawn in laws))
-    channel: Any = rule.find(Problem(beliefs, problem.pairs), asked).channel
-    shape: Array = channel.covariance
-    return shape
+    return rule.find(Problem(beliefs, problem.pairs), asked).channel.noise_covariance
 
 
 def _law(belief: Belief, secret: object) -> VectorMixture:

@@ -15,7 +15,7 @@ from takifugu._validation import integer
 from takifugu.channels import Channel, FiniteChannel, GaussianNoise
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Finite, Law, Mixture, key
-from takifugu.mechanisms.base import Found
+from takifugu.mechanisms.base import Found, Mechanism
 from takifugu.mechanisms.cone_margin import has_cones
 from takifugu.mechanisms.confidence import (
     confident_noise_of_normals,
@@ -168,7 +168,7 @@ def _is_of_normals(problem: Problem) -> bool:
 
 
 def confident(
-    rule: Any,
+    rule: Mechanism,
     problem: Problem,
     asked: Guarantee,
     *,

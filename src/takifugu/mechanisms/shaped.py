@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -353,7 +353,7 @@ class Shaped(Mechanism):
     )
 
     shape: str = "full"
-    weights: Any = None
+    weights: npt.ArrayLike | None = None
     floor: float = 0.05
 
     def __post_init__(self) -> None:

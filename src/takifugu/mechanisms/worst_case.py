@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from takifugu._validation import Array
 from takifugu.channels import Channel, GaussianNoise
 from takifugu.divergences import Components, RoughLosses, divergence, finite_divergence, rough_losses, upper_losses
-from takifugu.laws import Mixture
+from takifugu.laws import Finite, Mixture
 from takifugu.mechanisms.base import Additive, Binding
 from takifugu.problems import Divergence, Guarantee, Indices, MaxDivergence, Pair, Pairs, Part, Place, Problem
 
@@ -524,7 +524,7 @@ def _by_bounds(problem: Problem, channel: Channel, of: Divergence, belief: int) 
 
 def _largest_on_list(problem: Problem, channel: "ListChannel", alpha: float, belief: int) -> Place:
     """The place with the largest loss through a channel between lists: each law goes through it once."""
-    laws: list[Any] = problem.laws(belief)
+    laws: list[Finite] = problem.laws(belief)
     published = np.array([channel.apply(law).probabilities for law in laws])
     best = (-1.0, 0, 0)
     for i, j in problem.pairs.directed_blocks(max(1, _BLOCK // len(channel.outputs))):

@@ -100,7 +100,7 @@ class Choices:
         """
         return int(sum(n for value, n in zip(values, tallies, strict=True) if key(value) not in self._place))
 
-    def spelled(self, label: Callable[[Any], Any]) -> "Choices":
+    def spelled(self, label: Callable[[Value], Value]) -> "Choices":
         """The list as a table that was tidied calls its labels.
 
         >>> Choices(("Ward A", "WARD B", "ward a"), other="Ward A").spelled(tidy)

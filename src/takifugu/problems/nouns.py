@@ -116,7 +116,7 @@ def _domain_to(answer: Answer) -> object:
     }
 
 
-def _domain_from(value: object) -> Any:
+def _domain_from(value: object) -> Lattice | tuple[Choices, ...] | None:
     if value is None:
         return None
     kind = form.kind_of(value)
@@ -342,7 +342,7 @@ def _pair_to(
 
 def _pair_from(
     value: object, where: str, keys: tuple[str, str], room: form.Room, least: float = -math.inf
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     content = form.fields(value, keys, where)
     first, second = (
         np.array(_numbers_from(content[key], f"{where}.{key}", low, room))
@@ -353,7 +353,7 @@ def _pair_from(
     return first, second
 
 
-def _numbers_from(value: object, where: str, least: float, room: form.Room) -> list[Any]:
+def _numbers_from(value: object, where: str, least: float, room: form.Room) -> list[float] | list[list[float]]:
     """A list of numbers, or of rows of as many: means of several predictions."""
     found = room.take(value, where)
     if not isinstance(found[0], list):

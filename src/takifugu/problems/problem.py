@@ -243,7 +243,7 @@ class Belief(Mapping[Hashable, Law]):
         *,
         label: str = "",
         rows: Mapping[Secret, int] | None = None,
-        histograms: Mapping[object, Counted] | None = None,
+        histograms: Mapping[Secret, Counted] | None = None,
         counted: Mapping[Secret, tuple[Array, Array]] | None = None,
         drawn: Mapping[Secret, tuple[Array, Array]] | None = None,
         shares: Mapping[Secret, float] | None = None,
@@ -295,7 +295,15 @@ def _frozen(pair: tuple[Array, Array]) -> tuple[Array, Array]:
     return first, second
 
 
-def _rebuilt(laws: Any, label: str, rows: Any, histograms: Any, counted: Any, drawn: Any, shares: Any) -> Belief:
+def _rebuilt(
+    laws: Mapping[Secret, Law],
+    label: str,
+    rows: Mapping[Secret, int],
+    histograms: Mapping[Secret, Counted],
+    counted: Mapping[Secret, tuple[Array, Array]],
+    drawn: Mapping[Secret, tuple[Array, Array]],
+    shares: Mapping[Secret, float],
+) -> Belief:
     return Belief(laws, label=label, rows=rows, histograms=histograms, counted=counted, drawn=drawn, shares=shares)
 
 

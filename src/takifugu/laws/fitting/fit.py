@@ -9,7 +9,7 @@
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -122,7 +122,7 @@ class _Frame(NamedTuple):
         """The binary logarithm of the original length of one scaled unit."""
         return self.outer + self.inner
 
-    def lengths(self, scaled: Any) -> Any:
+    def lengths(self, scaled: float | Array) -> Array:
         """Lengths on the original scale; the largest float where they are beyond it."""
         with np.errstate(over="ignore", under="ignore"):
             return np.minimum(np.ldexp(scaled, self.exponent), sys.float_info.max)
