@@ -54,6 +54,7 @@ def side_by_side_page(found: list[Found]) -> str:
         [_name(key), _PRIORS[line.prior], *(_number(at[name, key].error) for name in datasets)]
         for key, line in BY_KEY.items()
     ]
+    errors.append(["the mean, of everybody", "", *(_number(_spread(name)) for name in datasets)])
     bounds = [["no channel between these values", *(_number(at[name, "optimal"].bound) for name in datasets)]]
     best, kept = (reduction(found, key, datasets=paper) for key in ("optimal", "optimal-kept"))
     return _filled(
@@ -82,15 +83,22 @@ def usefulness_page(found: list[Measure]) -> str:
     tables = []
     for name in datasets:
         column, answer = column_of(name), about(name).answer
-        mean = float(column.shares @ column.values)
-        spread = float(np.sqrt(column.shares @ (column.values - mean) ** 2))
+        mean, spread = float(column.shares @ column.values), _spread(name)
         rows = [_measured(one) for one in found if (one.dataset, one.epsilon) == (name, shown)]
+        rows.append(["the mean, of everybody", _number(spread), "0", "–", "–", "0 %"])
         tables.append(
             f"### {TITLES[name]}: {answer}\n\n{len(column.place):,} rows, mean {mean:.4g}, standard deviation "
             f"{spread:.3g}; the slope is that of {BESIDE[name]} on {answer}.\n\n"
             + _table(["Published by", "A value off by", "Mean", "Quantiles", "Histogram", "Slope"], rows)
         )
     return _filled("usefulness.md", shown=f"{shown:g}", tables="\n\n".join(tables))
+
+
+def _spread(dataset: str) -> float:
+    """How far off the column's mean is, said of everybody."""
+    column = column_of(dataset)
+    mean = column.shares @ column.values
+    return float(np.sqrt(column.shares @ (column.values - mean) ** 2))
 
 
 def _measured(one: Measure) -> list[str]:

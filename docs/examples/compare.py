@@ -22,6 +22,16 @@ def kept_with(values, share):
     return randomized_response(values, share * (len(values) - 1) / (1 - share))
 
 
+def matched(values, laws, odds):
+    """Randomized response that moves the odds of the *secret* this far, and no farther."""
+    low, high = 1.0, 2.0**20
+    for _ in range(60):
+        middle = (low + high) / 2
+        within = randomized_response(values, middle).worst_odds(*laws) <= odds
+        low, high = (middle, high) if within else (low, middle)
+    return randomized_response(values, low)
+
+
 if __name__ == "__main__":
     people = tk.datasets.load("adult")
     priors = tk.fit_priors(people, secret="race", query=tk.Row("marital-status"))
@@ -32,6 +42,7 @@ if __name__ == "__main__":
         "nothing": FiniteChannel.identity(values),
         "PRAM, 90 % kept": kept_with(values, 0.9),
         "randomized response": randomized_response(values, ODDS),
+        "the same, matched": matched(values, laws, made.channel.worst_odds(*laws)),
         "Takifugu": made.channel,
     }.items():
         changed, odds = channel.share_changed(mass), channel.worst_odds(*laws)

@@ -388,7 +388,7 @@ _LISTS = {
     ),
     # Whole rows that are many and shared by few.
     "sparse-chosen": Template(
-        "the answer takes {values:,} values, more than the {limit:,} that the best of all channels is found for in one "
+        "the answer takes {values:,} values, more than the {limit:,} for which the best channel is found in one "
         "program: by columns one of few moves was found. The guarantee is proved all the same; how much less "
         "another channel could change is proved for bounded odds, where all rows fit into one program"
     ),

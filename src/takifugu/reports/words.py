@@ -351,9 +351,11 @@ def gaussian(facts: ChannelFacts) -> str | None:
         times = noise.error / only.error
         compared = f", {number(times, 2)} times as much" if times > 1.05 and not noise.is_weaker else ""
         alone = " for these rows alone" if noise.is_weaker else ""
+        spread = only.spread or math.inf
+        worse = f" The mean, said of everybody, is off by less: {number(spread, 3)}." if noise.error > spread else ""
         return (
             f"Gaussian noise that keeps the same guarantee{alone} has a standard deviation of "
-            f"{least}{number(noise.error, 3)}: a value would be off by that much{compared}."
+            f"{least}{number(noise.error, 3)}: a value would be off by that much{compared}.{worse}"
         )
     weaker = next((c for c in facts.costs if c.label == "Best channel"), None)
     beside = (
