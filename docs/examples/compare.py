@@ -23,7 +23,7 @@ def kept_with(values, share):
 
 
 def matched(values, laws, odds):
-    """Randomized response that moves the odds of the *secret* this far, and no farther."""
+    """Randomized response that moves the odds of the *secret* this far."""
     low, high = 1.0, 2.0**20
     for _ in range(60):
         middle = (low + high) / 2

@@ -666,8 +666,8 @@ class Calibration(Plotted):
         does not clear are decided in ball arithmetic; for a proof of all see `takifugu.certify`.
 
         Returns:
-            True where every directed pair is within the budget under every belief, and evidence from draws, where there
-            is any, belongs to this problem, channel and guarantee. False says that a release would be refused.
+            True where every directed pair is within the budget under every belief, and Monte Carlo evidence, if any,
+            belongs to this problem, channel and guarantee. False says that a release would be refused.
 
         >>> from takifugu import Mixture, calibrate
         >>> calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1).meets_budget()

@@ -675,7 +675,7 @@ class Mixture(Components):
             seed: of the generator; fresh random bits where left out.
 
         Returns:
-            An array of `size` numbers. They come from floating-point samplers, whose low bits can betray the true
+            An array of `size` numbers. They come from floating-point samplers, whose low bits can give away the true
             value.
         """
         size = integer("size", size, least=0)
