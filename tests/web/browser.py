@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+import takifugu as tk
 from which_browser import chromium
 
 SCREENSHOTS = Path(__file__).parents[2] / "out" / "screenshots"
@@ -42,7 +43,7 @@ def opened(
 ) -> Iterator["Visit"]:
     """A visit that fails at its end if the page asked another machine or wrote to the console.
 
-    It begins when the page has settled, or, without `waiting`, as soon as it has asked something.
+    It begins when the page has settled, or, without `waiting`, as soon as its table is there.
     """
     context = browser.new_context(
         viewport=size,
@@ -52,7 +53,7 @@ def opened(
     )
     visit = Visit(context.new_page(), address)
     try:
-        visit.settle() if waiting else visit.asks()
+        visit.settle() if waiting else visit.page.locator("#secret option").first.wait_for(state="attached")
         yield visit
     finally:
         context.close()
@@ -97,6 +98,13 @@ class Visit:
         self.page.get_by_label(label, exact=True).select_option(value)
         return self.settle()
 
+    def open_table(self, name: str) -> dict[str, Any]:
+        """A table that is there already, with the secret that it is known for."""
+        with self.page.expect_response("**/api/table"):
+            self.page.get_by_label("Table", exact=True).select_option(name)
+        self.page.wait_for_function("() => document.getElementById('secret').value === ''", polling=50)
+        return self.choose("Secret column", tk.datasets.about(name).secret)
+
     def type_number(self, label: str, value: str) -> dict[str, Any]:
         self.page.get_by_label(label).fill(value)
         return self.settle()
@@ -117,11 +125,14 @@ class Visit:
         self.page.locator(f"#{group}").get_by_label(name, exact=True).set_checked(on)
         return self.settle()
 
-    def drop(self, path: Path) -> dict[str, Any]:
-        """A file on the page, as the button opens it."""
+    def drop(self, path: Path, secret: str | None) -> dict[str, Any]:
+        """A file on the page, as the button opens it, and the column of it that is secret, unless a link says it."""
         self.page.locator("#file").set_input_files(path)
         self.page.locator("#drop-note").filter(has_text=f"{path.name} is open").wait_for()
-        return self.settle()
+        if secret is None:
+            return self.settle()
+        assert self.page.get_by_label("Secret column", exact=True).input_value() == ""  # none is before
+        return self.choose("Secret column", secret)
 
     def text(self, selector: str) -> str:
         return self.page.locator(selector).inner_text()

@@ -102,5 +102,6 @@ QUESTION = {
 _QUICK = {name: QUESTION[name] for name in ("table", "secret", "query", "prior", "mechanism", "alpha")} | {
     "hide": QUESTION["pair"],
     "column": QUESTION["columns"],
+    "promise": "renyi",
     "epsilon": 0.3,  # where the page begins
 }

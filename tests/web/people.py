@@ -20,6 +20,22 @@ def write_people(path: Path, rows: int = 1800) -> Path:
     return path
 
 
+def write_messy(path: Path, rows: int = 1200) -> Path:
+    """The same with what people forget: 999 for a stay nobody knows, capitals and blanks, groups of a handful."""
+    rng = np.random.default_rng(7)
+    lines = ["case_id;diagnosis;ward;stay_days;cost"]
+    for k in range(rows):
+        diagnosis = (
+            ("Asthma", "asthma ", "Diabetes", "Fracture")[k % 4] if k % 40 else ("HIV", "Sickle cell")[k % 80 > 0]
+        )
+        ward = ("North", "south", "North ", "South")[(k // 4 + (rng.random() < 0.3)) % 4]
+        days = 999 if k % 97 == 5 else min(9, int(rng.poisson(3 + (diagnosis == "Diabetes"))))
+        cost = f"{np.exp(rng.normal(6, 1)):.2f}".replace(".", ",")
+        lines.append(f"P{200_000 + k};{diagnosis};{ward};{days};{cost}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
 def other_people(like: Path, path: Path, who: str) -> Path:
     """A file of other people, none of whom a ledger knows by any columns: a digit of cost and the wards are own."""
     digit = sum(map(ord, who)) % 9 + 1

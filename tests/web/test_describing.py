@@ -18,16 +18,9 @@ def test_notes_and_amounts_are_offered_last_but_for_identifiers():
         "age": [20 + k % 50 for k in rows],
     }
     table = Table(pd.DataFrame(people))
-    about = described(table, look(table), wanted=None)
+    about = described(table, look(table))
     assert about["identifiers"] == ["case_id"]
     assert about["lists"] == ["sick", "age", "note", "bill", "case_id"]
-
-
-def test_the_page_opens_with_no_secret_that_most_rows_lack():
-    people = {"remark": [None, None, None, "x", "y"] * 60, "sick": ["yes", "no", "unknown"] * 100, "age": range(300)}
-    table = Table(pd.DataFrame(people))
-    assert described(table, look(table), wanted=None)["secret"] == "sick"
-    assert described(table, look(table), wanted="remark")["secret"] == "remark"
 
 
 def test_advice_that_the_page_cannot_follow_names_the_command_and_the_python():

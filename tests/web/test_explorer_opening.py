@@ -81,7 +81,7 @@ def test_a_dropped_table_opens_with_it_in_both_modes(browser: Browser, running: 
     path = tmp_path / "opening.csv"
     pd.DataFrame({"loud": _LOUD, "other": _OTHER, "quiet": _QUIET, **_SECRET}).to_csv(path, index=False)
     with opened(browser, running.quick) as visit:
-        (first,) = visit.drop(path)["columns"]
+        (first,) = visit.drop(path, "s")["columns"]
         assert first in ("other", "quiet")
         assert visit.publish_as("noise")["columns"] == [first]
         # Where the column itself becomes the secret, another is found; what is ticked otherwise stays.

@@ -82,7 +82,7 @@ def test_of_one_pair_the_others_stay_at_home(publication: Publication) -> None:
 
 
 def test_noise_is_published_too(publication: Publication) -> None:
-    asked = _asked(query="raw", columns=["oldpeak"], pair=["1", "3"], epsilon=0.5)
+    asked = _asked(query="raw", columns=["oldpeak"], pair=["1", "3"], promise="renyi", epsilon=0.5)
     told = publication.prepare(asked)
     assert "α = 3, ε = 0.5" in " ".join(told["sentences"])
     lines = publication.publish(told["ticket"]).read_text().splitlines()
@@ -103,7 +103,8 @@ def test_that_nothing_changes_is_said_before_it_is_confirmed(publication: Public
     [
         ({"query": "mean", "columns": ["oldpeak"]}, "has none"),
         (
-            {"query": "raw", "columns": ["oldpeak"], "mechanism": "wasserstein-approx", "pair": ["1", "3"]},
+            {"query": "raw", "columns": ["oldpeak"], "promise": "renyi", "mechanism": "wasserstein-approx"}
+            | {"pair": ["1", "3"]},
             "weaker guarantee",
         ),
         ({"table": "file:gone.csv"}, "drop the file"),

@@ -39,7 +39,7 @@ def test_a_suspected_code_is_shown_and_declared_with_one_button(
 ) -> None:
     with opened(browser, running.quick, size=size) as visit:
         page = visit.page
-        visit.drop(folder / "people.csv")
+        visit.drop(folder / "people.csv", "diagnosis")
         assert page.locator("#reading-field").is_visible()
         page.locator("#reading-field").evaluate("field => { field.open = true; }")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -38,10 +38,11 @@ def test_every_control_of_a_dropped_table(
     kind = "phone" if size is PHONE else "desktop"
     people = other_people(folder / "people.csv", tmp_path / f"{kind}.csv", kind)
     with opened(browser, running.quick, size=size) as visit:
-        question = visit.drop(people)
-        slider = visit.page.locator("#odds-slider").bounding_box()
-        assert slider is not None
-        assert slider["y"] + slider["height"] < size["height"]  # without scrolling
+        question = visit.drop(people, "sex")
+        visit.page.locator("#odds-slider").scroll_into_view_if_needed()
+        for seen in ("#odds-slider", "#theta"):  # the figure stays in sight above the slider that moves it
+            assert _is_in_sight(visit, seen)
+        visit.page.evaluate("scrollTo(0, 0)")
         assert (question["table"], question["query"]) == (f"file:{kind}.csv", "row")
         assert "case_id" not in question["columns"]
         assert "semicolons" in visit.text("#table-note")
@@ -156,7 +157,7 @@ def test_a_link_restores_what_was_chosen_in_another_tab_and_holds_no_token(brows
 
 def test_messages_stand_where_the_eye_is(browser: Browser, running: Explorer, folder: Path, tmp_path: Path) -> None:
     with opened(browser, running.quick) as visit:
-        for name in visit.drop(folder / "people.csv")["columns"]:
+        for name in visit.drop(folder / "people.csv", "sex")["columns"]:
             visit.page.locator("#columns").get_by_label(name, exact=True).uncheck()
         visit.page.locator("#columns-problem").filter(has_text="at least one column").wait_for()
         assert visit.text("#theta") == "–"
@@ -182,7 +183,7 @@ def test_an_error_is_said_beside_what_was_moved_and_takes_the_old_command_away(
     )
     with opened(browser, running.quick, size=size) as visit:
         page = visit.page
-        assert visit.drop(path)["columns"] == ["x"]
+        assert visit.drop(path, "s")["columns"] == ["x"]
         assert page.locator("#read-again").is_visible()
         bad = page.locator("#columns").get_by_label("ward", exact=True)
         bad.scroll_into_view_if_needed()
@@ -220,8 +221,7 @@ def test_long_work_is_told_and_a_slider_is_not_made_to_wait_for_it(
     browser: Browser, running: Explorer, tmp_path: Path
 ) -> None:
     with opened(browser, running.quick) as visit:
-        visit.drop(write_people(tmp_path / "many.csv", rows=1800))
-        visit.choose("Secret column", "diagnosis")
+        visit.drop(write_people(tmp_path / "many.csv", rows=1800), "diagnosis")
         visit.choose("Hide", "")
         asked = visit.settle()["columns"]
         # Hundreds of rows, which take long; what is asked for next takes no time at all.
@@ -281,7 +281,9 @@ def test_a_table_that_takes_long_to_read_is_counted_in_seconds(browser: Browser,
         page.locator("#busy").filter(has_text=re.compile(r"reading the table, \d s")).wait_for()
         held.pop().continue_()
         page.locator("#drop-note").filter(has_text="slow.csv is open").wait_for()
-        visit.settle()
+        for path in ("upload", "table"):
+            page.unroute(f"**/api/{path}")
+        visit.choose("Secret column", "s")
         assert visit.text("#busy") == ""
 
 
@@ -294,5 +296,5 @@ def test_a_file_can_be_dropped_anywhere(browser: Browser, running: Explorer) -> 
         )
         visit.page.dispatch_event("main", "drop", {"dataTransfer": moved})
         visit.page.locator("#drop-note").filter(has_text="small.csv is open").wait_for()
-        question = visit.settle()
+        question = visit.choose("Secret column", "s")
         assert (question["table"], question["columns"]) == ("file:small.csv", ["x"])

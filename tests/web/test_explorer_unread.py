@@ -51,8 +51,6 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         assert page.evaluate("window.innerHeight") > (problem.bounding_box() or {})["y"] > 0  # without scrolling
         for gone in ("#chosen", "#answer"):
             assert not page.locator(gone).is_visible()
-        page.locator("#odds-slider").fill("300")  # asks for nothing
-        assert visit.text("#theta") == "–"
         _fits(visit)
         visit.picture(f"unread-{size['width']}")
         page.locator("#reading-sep").select_option("|")  # a file of one column, then: the page says which it is
@@ -63,7 +61,6 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         page.locator("#reading-na").fill("z")
         page.locator("#read-again").click()
         page.locator("#drop-note:not(.bad)").filter(has_text="is open").wait_for()
-        visit.settle()
         visit.choose("Secret column", "column3")
         question = visit.tick("columns", "column2")
         assert page.locator("#reading-header").input_value() == "record"
@@ -74,7 +71,9 @@ def test_a_file_that_cannot_be_read_is_read_as_the_page_is_told(
         reading = tk.Reading(sep=";", na=("z",), header=False)
         query = tk.Row(*question["columns"])
         expected = tk.calibrate(
-            tk.fit_priors(path, secret="column3", query=query, reading=reading), odds=question["odds"]
+            tk.fit_priors(path, secret="column3", query=query, reading=reading),
+            odds=question["odds"],
+            confidence=question["confidence"],
         )
         assert tk.Calibration.load(visit.save("Calibration", tmp_path)).channel == expected.channel
         page.get_by_role("button", name="Copy a link to this choice").click()
@@ -97,27 +96,32 @@ def test_opening_a_table_clears_what_was_said_and_shown_of_the_one_before(
         visit.publish_as("noise")
         page.locator("#file").set_input_files(broken)
         page.locator("#problem").filter(has_text="This file is not read yet").wait_for()
-        # A dropped file is published as a table: its slider is there, and those of noise are not.
-        assert page.locator("#odds").is_visible()
-        assert not page.locator("#epsilon").is_visible()
-        page.locator("#odds").fill("0.5")
-        page.locator("#odds-problem").filter(has_text="must be a number from").wait_for()
+        for nothing in ("#ask-strength", "#ask-secret", "#theta"):  # of what is not read nothing can be asked
+            assert not page.locator(nothing).is_visible()
         page.locator("#file").set_input_files(good)
         page.locator("#drop-note:not(.bad)").filter(has_text="read-next.csv is open").wait_for()
+        assert not page.locator("#problem").is_visible()
+        visit.choose("Secret column", "ward")
+        page.locator("#odds").fill("0.5")  # a dropped file is published as a table: its slider is there
+        page.locator("#odds-problem").filter(has_text="must be a number from").wait_for()
+        assert not page.locator("#epsilon").is_visible()
         page.locator("#result[aria-busy=false]").wait_for()
         assert visit.text("#theta") == "–"
-        for gone in ("#problem", "#answer"):
-            assert not page.locator(gone).is_visible()
+        assert not page.locator("#problem").is_visible()
+        # What is still there answers another question: it says so, and nothing of it can be taken.
+        assert page.locator("#outdated").is_visible()
+        assert page.locator("#answer").evaluate("one => one.inert && getComputedStyle(one).opacity < 1")
         visit.picture("odds-to-mend")
         visit.type_number("odds, the factor, as a number", "3")
-        assert page.locator("#answer").is_visible()
+        assert page.locator("#answer").evaluate("one => !one.inert && getComputedStyle(one).opacity === '1'")
+        assert not page.locator("#outdated").is_visible()
 
 
 def _restores(browser: Browser, running: Explorer, link: str, path: Path, question: dict[str, Any]) -> None:
     """Where the file is not open yet, it is read as the link says once it is dropped."""
-    with opened(browser, f"{running.address}#{link.partition('#')[2]}") as visit:
+    with opened(browser, f"{running.address}#{link.partition('#')[2]}", waiting=False) as visit:
         visit.page.locator("#drop-note").filter(has_text="is not open here").wait_for()
-        restored = visit.drop(path)
+        restored = visit.drop(path, None)
         assert restored | {"table": ""} == question | {"table": ""}
         assert "--no-header" in visit.text("#command")
 
@@ -156,7 +160,6 @@ def test_every_field_of_a_reading_is_taken_and_repeated(
         page.locator("#reading-sentinels").fill("days=3")
         page.locator("#read-again").click()
         page.locator("#table-note").filter(has_text="had a declared sentinel in 'days'").wait_for()
-        visit.settle()
         visit.choose("Secret column", "ward")
         words = shlex.split(visit.text("#command"))
         for name, value in (said | {"sentinel": "days=3"}).items():
@@ -169,7 +172,7 @@ def test_every_field_of_a_reading_is_taken_and_repeated(
         page.locator("#reading-sheet").fill("Stays")
         page.locator("#read-again").click()
         page.locator("#drop-note:not(.bad)").filter(has_text="is open").wait_for()
-        assert visit.settle()["columns"] == ["x"]
+        assert visit.choose("Secret column", "s")["columns"] == ["x"]
         assert "--sheet Stays" in visit.text("#command")
         _fits(visit)
 
@@ -179,7 +182,7 @@ def test_a_link_that_reads_a_file_in_an_impossible_way_is_told_above_its_fields(
 ) -> None:
     said = "table=file%3Alinked.csv&secret=sex&column=ward&query=row&read-sep=%7C&read-skip=1"
     with opened(browser, running.quick) as visit:
-        visit.drop(write_people(tmp_path / "linked.csv", rows=120))
+        visit.drop(write_people(tmp_path / "linked.csv", rows=120), "diagnosis")
         other = visit.page.context.new_page()
         other.goto(f"{running.address}#{said}")
         other.locator("#reading-problem:not(:empty)").wait_for(timeout=LONG)

@@ -118,7 +118,7 @@ def test_columns_are_published_together_with_noise(
     people = other_people(folder / "people.csv", tmp_path / f"vector-{size['width']}.csv", str(size["width"]))
     with opened(browser, running.quick, size=size) as visit:
         page = visit.page
-        visit.drop(people)
+        visit.drop(people, "sex")
         visit.publish_as("noise")
         visit.choose("Secret column", "diagnosis")
         visit.choose("Hide", DIAGNOSES[11])
@@ -132,6 +132,7 @@ def test_columns_are_published_together_with_noise(
         page.locator("#more").get_by_label("cost", exact=True).check()
         question = visit.settle()
         assert (question["columns"], question["prior"]) == (["stay_days", "cost"], "mixture")
+        assert question["promise"] == "renyi"  # Gaussian noise on vectors bounds no odds
         for hidden in ("#mechanism-field", "#known-field", "#confidence-field"):
             assert not page.locator(hidden).is_visible()
         visit.choose("Adversary’s belief", "gaussian")

@@ -18,7 +18,7 @@ import takifugu as tk
 
 @pytest.fixture(scope="module")
 def visit(browser: Browser, explorer: Explorer) -> Iterator[Visit]:
-    with opened(browser, explorer.address) as visit:
+    with opened(browser, explorer.address, waiting=False) as visit:
         yield visit
 
 
@@ -44,9 +44,24 @@ def _agrees(visit: Visit, question: dict[str, Any]) -> str:
     return shown
 
 
-def test_it_opens_on_the_first_dataset(visit: Visit) -> None:
-    question = visit.settle()
+def test_nothing_is_computed_before_a_secret_is_chosen(visit: Visit) -> None:
+    page = visit.page
+    assert page.get_by_label("Secret column", exact=True).input_value() == ""
+    assert "Choose the column that is the secret" in visit.text("#todo")
+    for later in ("#ask-out", "#ask-adversary", "#ask-strength", "#theta", "#answer"):
+        assert not page.locator(later).is_visible()
+    page.wait_for_timeout(600)  # longer than anything waits to be asked
+    assert {url.rpartition("/")[2] for url in visit.asked if "/api/" in url} <= {"start", "table", "progress"}
+    assert not page.evaluate("document.body.dataset.asked")
+
+
+def test_the_paper_is_a_choice_away(visit: Visit) -> None:
+    question = visit.choose("Secret column", "race")
     assert (question["table"], question["secret"], question["pair"]) == ("adult", "race", ["White", "Other"])
+    assert (question["query"], question["promise"], question["odds"]) == ("row", "odds", 3)
+    assert not visit.page.locator("#todo").is_visible()
+    visit.publish_as("noise")
+    question = visit.choose("Guarantee", "renyi")
     assert (question["query"], question["columns"]) == ("raw", ["education-num"])
     _agrees(visit, question)
     assert "standard deviation" in visit.text("#in-words")
@@ -66,7 +81,7 @@ def test_the_token_leaves_the_address_and_a_reload_still_works(visit: Visit) -> 
 
 
 def test_every_control_moves_the_figures(visit: Visit) -> None:
-    seen = [_agrees(visit, visit.choose("Table", "heart"))]
+    seen = [_agrees(visit, visit.open_table("heart"))]
     moves = [
         lambda: visit.choose("Adversary’s belief", "gaussian"),
         lambda: visit.slide("ε, the budget", 300),
@@ -97,13 +112,13 @@ def test_every_control_moves_the_figures(visit: Visit) -> None:
 def test_the_other_tables_are_ready(visit: Visit) -> None:
     visit.choose("Mechanism", "exact")
     for name in ("student-mat", "student-por", "adult"):
-        question = visit.choose("Table", name)
+        question = visit.open_table(name)
         assert question["secret"] == tk.datasets.about(name).secret
         _agrees(visit, question)
 
 
 def test_a_gaussian_process_is_trained_once(visit: Visit) -> None:
-    visit.choose("Table", "heart")
+    visit.open_table("heart")
     question = visit.choose("Publish", "gp")
     assert visit.page.get_by_label("Adversary’s belief").is_disabled()
     _agrees(visit, question)
@@ -122,7 +137,7 @@ def test_a_network_is_trained_only_when_asked(visit: Visit) -> None:
 
 
 def test_the_downloads_verify(visit: Visit, tmp_path: Path) -> None:
-    question = visit.choose("Table", "heart")
+    question = visit.open_table("heart")
     certificate = visit.save("Certificate for an auditor", tmp_path)
     public = visit.save("Public certificate", tmp_path)
     report = visit.save("Report", tmp_path)
@@ -165,7 +180,7 @@ def test_a_number_out_of_range_is_told_and_nothing_is_asked(visit: Visit, wrong:
 
 def test_an_old_answer_never_covers_a_new_one(visit: Visit) -> None:
     """The first of two answers is held back until long after the second has come."""
-    visit.choose("Table", "heart")
+    visit.open_table("heart")
     held: list[Any] = []
 
     def hold_first(route: Any) -> None:
@@ -189,7 +204,7 @@ def test_an_old_answer_never_covers_a_new_one(visit: Visit) -> None:
 
 def test_what_is_moved_while_a_table_is_read_goes_into_the_question_about_it(visit: Visit) -> None:
     """The slider and the secret column of the table before are still there, and no question mixes the two."""
-    visit.choose("Table", "heart")
+    visit.open_table("heart")
     held: list[Any] = []
 
     def hold(route: Any) -> None:
@@ -203,8 +218,9 @@ def test_what_is_moved_while_a_table_is_read_goes_into_the_question_about_it(vis
     visit.page.get_by_label("Secret column", exact=True).select_option("cp")
     visit.page.wait_for_timeout(200)
     held[0].continue_()
-    question = visit.settle()
-    assert (question["table"], question["secret"]) == ("student-mat", tk.datasets.about("student-mat").secret)
+    visit.page.wait_for_function("() => document.getElementById('secret').value === ''", polling=50)
+    question = visit.choose("Secret column", "schoolsup")  # none of the table before is taken over
+    assert (question["table"], question["pair"]) == ("student-mat", list(tk.datasets.about("student-mat").pair))
     assert question["epsilon"] == float(visit.page.get_by_label("ε, the budget, as a number").input_value())
     _agrees(visit, question)
     visit.page.unroute("**/api/table")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Route
 
 @pytest.fixture(scope="module")
 def visit(browser: Browser, explorer: Explorer) -> Iterator[Visit]:
-    with opened(browser, explorer.address) as visit:
+    with opened(browser, explorer.quick) as visit:
         yield visit
 
 
@@ -51,7 +51,7 @@ def test_a_command_is_broken_between_its_words(visit: Visit) -> None:
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_pictures_for_people_to_look_at(browser: Browser, explorer: Explorer, size: dict[str, int]) -> None:
-    with opened(browser, explorer.address, size=size) as visit:
+    with opened(browser, explorer.quick, size=size) as visit:
         papers = set()
         for scheme in ("light", "dark"):
             visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")

@@ -1,3 +1,4 @@
+from takifugu.reports.blocks import survival_chart as survival_chart
 from takifugu.reports.channel_facts import ChannelFacts as ChannelFacts
 from takifugu.reports.common import Facts as Facts
 from takifugu.reports.facts import NoiseFacts as NoiseFacts
@@ -11,12 +12,14 @@ from takifugu.reports.notebook import publication as publication
 from takifugu.reports.summary import Publication as Publication
 from takifugu.reports.summary import besides as besides
 from takifugu.reports.summary import in_steps as in_steps
+from takifugu.reports.summary import publication_of as publication_of
 from takifugu.reports.summary import told as told
 from takifugu.reports.svg import PICTURE_WIDTH as PICTURE_WIDTH
 from takifugu.reports.svg import Panel as Panel
 from takifugu.reports.svg import Picture as Picture
 from takifugu.reports.svg import Scale as Scale
 from takifugu.reports.svg import legend as legend
+from takifugu.reports.svg import palette as palette
 from takifugu.reports.text import at_most as at_most
 from takifugu.reports.text import clean as clean
 from takifugu.reports.text import in_letters as in_letters

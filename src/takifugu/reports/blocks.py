@@ -129,7 +129,6 @@ _ROW = 22.0  # units of height of a figure in the picture
 _MOST_NAMED = 46  # characters of a figure's name in the picture
 _MOST_DRAWN = 40  # figures in the picture, the most changed first
 _FAR = 2.5  # spreads: what lies farther stands at the edge
-_WIDTH = 640
 
 
 def survival_table(comparison: Comparison) -> str:
@@ -155,15 +154,17 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else number(0.0 if abs(value) < 1e-9 else value, 3)
 
 
-def survival_chart(comparison: Comparison) -> Picture:
+def survival_chart(comparison: Comparison, *, width: int = 640, most: int = _MOST_DRAWN) -> Picture:
     """Each figure before and after on one scale of spreads, the most changed first."""
-    chosen = sorted(comparison.figures, key=_order)[:_MOST_DRAWN]
-    names = [clean(f"{one.kind}: {one.name}", _MOST_NAMED) for one in chosen]
-    left = min(max(map(len, names), default=0) * LETTER * 0.95 + 12, 0.6 * _WIDTH)
+    chosen = sorted(comparison.figures, key=_order)[:most]
+    room = 0.6 * width  # a name takes at most so much of the picture
+    longest = min(_MOST_NAMED, int((room - 12) / (LETTER * 0.95)))
+    names = [clean(f"{one.kind}: {one.name}", longest) for one in chosen]
+    left = min(max(map(len, names), default=0) * LETTER * 0.95 + 12, room)
     ends = [min(abs(x), _FAR) for one in chosen for x in one.measured if not math.isnan(x)]
     reach = 1.05 * max([0.25, *ends])
-    scale = Scale(-reach, reach, left, _WIDTH - 16)
-    parts, used = legend([(0, "true rows"), (1, "published")], 8, 18, _WIDTH - 16)
+    scale = Scale(-reach, reach, left, width - 16)
+    parts, used = legend([(0, "true rows"), (1, "published")], 8, 18, width - 16)
     top, bottom = used + 8.0, used + 8.0 + _ROW * len(chosen)
     for value in scale.ticks(5):
         at = float(scale(value))
@@ -177,17 +178,15 @@ def survival_chart(comparison: Comparison) -> Picture:
         first = float(scale(before))
         if not math.isnan(after):
             then = float(scale(after))
-            width = 3 if one.is_changed else 1.5
+            stroke = 3 if one.is_changed else 1.5
             parts.append(
                 f'<line x1="{first:.1f}" y1="{y:.1f}" x2="{then:.1f}" y2="{y:.1f}" stroke="{colour(1)}" '
-                f'stroke-width="{width}"/>'
+                f'stroke-width="{stroke}"/>'
             )
             parts.append(f'<rect x="{then - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" fill="{colour(1)}"/>')
         parts.append(f'<circle cx="{first:.1f}" cy="{y:.1f}" r="5" fill="{colour(0)}"/>')
-    parts.append(
-        label((left + _WIDTH) / 2, bottom + 36, "correlation, or distance in spreads", anchor="middle", fill=INK)
-    )
-    return Picture("tk-survival", "What survives", f"{comparison.sentence}.", _WIDTH, bottom + 46, parts)
+    parts.append(label(width - 16, bottom + 36, "correlation, or distance in spreads", anchor="end", fill=INK))
+    return Picture("tk-survival", "What survives", f"{comparison.sentence}.", width, bottom + 46, parts)
 
 
 def _order(one: Compared) -> tuple[bool, bool, float]:

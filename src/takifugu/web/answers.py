@@ -5,19 +5,22 @@ import math
 import os
 import secrets as randomness
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from takifugu.errors import CertificationError, InputError
+from takifugu.errors import CertificationError, InputError, MechanismError, TakifuguError
+from takifugu.estimates import Comparison, compared_laws
+from takifugu.laws import Mixture
 from takifugu.mechanisms import list_mechanisms
 from takifugu.problems import OF_READING
-from takifugu.queries import require_no_codes, several_rows
+from takifugu.queries import Row, require_no_codes, several_rows
 from takifugu.reports import (
     PICTURE_WIDTH,
     ChannelFacts,
@@ -31,28 +34,28 @@ from takifugu.reports import (
     in_steps,
     listed,
     number,
+    survival_chart,
 )
 from takifugu.tables import with_secrets
 from takifugu.web import wording
-from takifugu.web import wording as reproducing
 from takifugu.web.choices import (
-    ALPHAS,
     CONFIDENCES,
-    EPSILONS,
+    LIMITS,
     MOST_KNOWN,
+    MOST_LEFT_OUT,
     MOST_TOGETHER,
-    ODDS,
+    PROMISES,
     Choice,
     Question,
 )
 from takifugu.web.describing import on_page
 from takifugu.web.desk import Desk, Errand
 from takifugu.web.gate import MOST_UPLOAD
-from takifugu.web.shelf import Fits, Remembered, Shelf
+from takifugu.web.shelf import Fits, Remembered, Shelf, concerning
 
 if TYPE_CHECKING:
     from takifugu.calibration import Calibration
-    from takifugu.certificates import Certificate, ChannelCertificate
+    from takifugu.certificates import Certificate, ChannelCertificate, Statement
     from takifugu.reports import Facts
     from takifugu.web.shelf import Entry
 
@@ -60,9 +63,10 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 4  # of a row, with pictures of their own
 _NARROW = 340  # units: on a telephone a unit is then about as large as a pixel
+_MOST_FIGURES = 12  # averages, shares and relations in the picture of what survives
 
 
-def drawn(facts: Facts, *, narrow: bool) -> list[dict[str, str]]:
+def drawn(facts: Facts, *, narrow: bool, survives: Comparison | None = None) -> list[dict[str, str]]:
     """Name, caption and SVG of each picture, in the order in which they are shown."""
     width = _NARROW if narrow else PICTURE_WIDTH
     if isinstance(facts, ChannelFacts):
@@ -76,6 +80,10 @@ def drawn(facts: Facts, *, narrow: bool) -> list[dict[str, str]]:
     matrix = charts.loss_matrix(facts, width=width)
     if matrix is not None:
         found.insert(1, ("losses", "Every pair: its loss in percent of the limit", matrix))
+    if survives is not None:
+        few = len(survives.figures) <= _MOST_FIGURES
+        told = "What survives" if few else f"What survives: the {_MOST_FIGURES} most changed of all that were compared"
+        found.append(("survival", told, survival_chart(survives, width=width, most=_MOST_FIGURES)))
     return [{"id": name, "caption": caption, "svg": str(drawn)} for name, caption, drawn in found]
 
 
@@ -136,6 +144,7 @@ class Answers:
         self._fits = Fits(shelf, network_steps=network_steps)
         self._noises, self._channels, self._compared = map(Remembered, (_FACTS, _CHANNELS, _CERTIFICATES))
         self._certificates = Remembered(_CERTIFICATES)
+        self._survivals = Remembered(_CHANNELS)
         self._network_steps = network_steps
 
     def close(self) -> None:
@@ -146,13 +155,21 @@ class Answers:
     def start(self) -> dict[str, Any]:
         """What the page needs before anything is chosen."""
         mechanisms = list_mechanisms()
+        numbers = {name: told for name, told in mechanisms.items() if name not in _OTHER_KINDS}
         return {
             "tables": self.tables(),
-            "mechanisms": {name: told for name, told in mechanisms.items() if name not in _OTHER_KINDS},
+            "mechanisms": numbers,
             "vectors": mechanisms["shaped"],
-            "limits": {"alpha": ALPHAS, "epsilon": EPSILONS, "odds": ODDS},
+            # Which guarantees each can keep, so that no other is offered.
+            "keeps": {name: [kind for kind in PROMISES if keeps(name, kind)] for name in numbers},
+            "limits": LIMITS,
             "confidences": CONFIDENCES,
-            "most": {"columns": MOST_TOGETHER, "known": MOST_KNOWN, "upload": MOST_UPLOAD},
+            "most": {
+                "columns": MOST_TOGETHER,
+                "known": MOST_KNOWN,
+                "left_out": MOST_LEFT_OUT,
+                "upload": MOST_UPLOAD,
+            },
             "bnn": find_spec("numpyro") is not None and find_spec("jax") is not None,
         }
 
@@ -193,17 +210,41 @@ class Answers:
         with self.desk.errand(asked.page, ANSWER, asked.turn) as errand:
             facts = self.facts(choice, errand, train=asked.train)
             errand.check()
-        entry = self.shelf.entry(choice.fit.table)
-        how = {"others": self.has_others(choice), "bare": choice.is_listed and is_bare(facts.calibration)}
+        entry, how = self.shelf.entry(choice.fit.table), self._how(choice, facts)
+        survives = None
+        if choice.is_listed:
+            survives = self._survivals.get(choice, lambda: compared_laws(facts.calibration))
         return wording.told(facts, choice) | {
-            "charts": drawn(facts, narrow=asked.narrow),
+            "charts": drawn(facts, narrow=asked.narrow, survives=survives),
             # How the file was read is told where the table is chosen.
             "findings": [
                 {"level": f.level, "sentence": on_page(f)} for f in facts.findings if f.code not in OF_READING
             ],
-            "command": reproducing.command(choice, entry, **how),
-            "python": reproducing.python(choice, entry, network_steps=self._network_steps, **how),
+            "command": wording.command(choice, entry, **how),
+            "python": wording.python(choice, entry, network_steps=self._network_steps, **how),
+            "has_plan": wording.plan(choice, entry, **how) is not None,
         }
+
+    def _how(self, choice: Choice, facts: "Facts") -> dict[str, bool]:
+        """What the command and the Python have to say beside the choice."""
+        return {"others": self.has_others(choice), "bare": choice.is_listed and is_bare(facts.calibration)}
+
+    def notebook(self, asked: Question) -> str:
+        """The same without the page, as a notebook."""
+        choice = asked.choice
+        with self.desk.errand(asked.page, DOWNLOAD) as errand:
+            how = self._how(choice, self.facts(choice, errand))
+        entry = self.shelf.entry(choice.fit.table)
+        return wording.notebook(choice, entry, network_steps=self._network_steps, **how)
+
+    def plan(self, asked: Question) -> str:
+        """The same as a plan for `takifugu publish --plan`."""
+        choice = asked.choice
+        with self.desk.errand(asked.page, DOWNLOAD) as errand:
+            how = self._how(choice, self.facts(choice, errand))
+        if (found := wording.plan(choice, self.shelf.entry(choice.fit.table), **how)) is None:
+            raise InputError("no plan says this: use the command or the Python")
+        return found
 
     def progress(self, page: str) -> dict[str, Any]:
         """What is being done for a page."""
@@ -247,7 +288,9 @@ class Answers:
         if choice in remembered:
             kept: Facts = remembered.get(choice, _nothing)
             return kept
-        is_heavy = choice.is_listed or choice.fit.is_vector or (choice.fit.query == "raw" and choice.fit.pair is None)
+        every_pair = choice.fit.query == "raw" and choice.fit.pair is None
+        # Of noise, only (α, ε) for one pair is found in moments.
+        is_heavy = choice.is_listed or choice.fit.is_vector or every_pair or "alpha" not in choice.promise
         if is_heavy:
             self.desk.warm()
         errand.tell("training the network" if train else "counting what goes with each secret")
@@ -272,7 +315,8 @@ class Answers:
             # Noise for one pair is found in moments, and its curves are remembered in this process.
             return errand.here(lambda: facts_for(priors, question=question, **options))
 
-        facts: Facts = remembered.get(choice, make)
+        with concerning("promise" if choice.is_listed else "mechanism"):
+            facts: Facts = remembered.get(choice, make)
         return facts
 
     def proved(self, choice: Choice, errand: Errand) -> "Certificate | ChannelCertificate":
@@ -286,8 +330,9 @@ class Answers:
 
     def has_others(self, choice: Choice) -> bool:
         """Whether the table has secrets that are not among those to hide."""
-        pair = choice.fit.pair
-        return pair is not None and len(self.shelf.secrets(choice.fit.table, choice.fit.secret)) > len(pair)
+        fit = choice.fit
+        found = self.shelf.secrets(fit.table, fit.secret)
+        return bool(fit.leave_out) or (fit.pair is not None and len(found) > len(fit.pair))
 
     def _with_comparison(self, choice: Choice, errand: Errand) -> "Facts":
         facts = self.facts(choice, errand)
@@ -302,16 +347,31 @@ class Answers:
 
 def _options(choice: Choice) -> dict[str, Any]:
     """What `calibrate` is asked for: as `takifugu.publishing.calibrated` asks for it where values come from lists."""
-    options: dict[str, Any] = {
-        "alpha": choice.alpha,
-        "epsilon": choice.epsilon,
-        "odds": choice.odds,
-        "mechanism": choice.mechanism,
-        "confidence": choice.confidence,
-    }
+    options: dict[str, Any] = {**choice.promise, "mechanism": choice.mechanism, "confidence": choice.confidence}
     if choice.is_listed:
         options |= {"seed": 0, "mechanism": None}
     return options
+
+
+_NOTHING_TO_HIDE = {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(0, 1)}
+_SAID = {"odds": 3.0, "alpha": 3.0, "epsilon": 1.0, "delta": 1e-5}
+
+
+@cache
+def keeps(mechanism: str, kind: str) -> bool:
+    """Whether a mechanism of noise on a number can keep a guarantee of a kind at all."""
+    from takifugu.calibration import calibrate
+
+    alpha, epsilon, odds, delta = (
+        _SAID[name] if name in PROMISES[kind] else None for name in ("alpha", "epsilon", "odds", "delta")
+    )
+    try:
+        calibrate(_NOTHING_TO_HIDE, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta, mechanism=mechanism)
+    except MechanismError:
+        return False
+    except TakifuguError:  # it can, and has no answer here
+        return True
+    return True
 
 
 def is_bare(calibration: "Calibration") -> bool:
@@ -340,13 +400,18 @@ _MOST_TICKETS = 16
 
 @dataclass
 class _Ticket:
-    """What was shown to be confirmed; `published` is where it went, once it was drawn."""
+    """What was shown to be confirmed; `published` is where it went, and of how many rows, once it was drawn."""
 
-    choice: Choice
+    asked: Question
     calibration: "Calibration"
-    bare: str | None
+    certificate: "Certificate | ChannelCertificate"
     lock: Lock = field(default_factory=Lock)
     published: Path | None = None
+    statement: "Statement | None" = None
+
+    @property
+    def choice(self) -> Choice:
+        return self.asked.choice
 
 
 class Publication:
@@ -371,18 +436,19 @@ class Publication:
         entry = shelf.entry(choice.fit.table)
         with shelf.lock:
             held = with_secrets(shelf.open(choice.fit.table), [choice.fit.secret])
-            require_no_codes(held, [choice.fit.secret, *choice.fit.columns, *choice.fit.known], {})
+            lists = Row(*choice.fit.columns, domain=choice.fit.domain).domain
+            require_no_codes(held, [choice.fit.secret, *choice.fit.columns, *choice.fit.known], lists)
         with self._answers.desk.errand(asked.page, DOWNLOAD) as errand:
             made = self._answers.calibrated(choice, errand)
             if not made.guarantee.is_provable:
                 raise InputError(f"{choice.mechanism!r} gives a weaker guarantee: choose another mechanism to publish")
-            self._answers.proved(choice, errand)
+            proved = self._answers.proved(choice, errand)
             fit = choice.fit
             shelf.refuse_known(fit.table, [*fit.columns, fit.secret, *fit.known], fit.columns)
         bare = drawing_of(made, {}).bare
         key = randomness.token_urlsafe(16)
         with self._lock:
-            self._tickets[key] = _Ticket(choice, made, bare)
+            self._tickets[key] = _Ticket(asked, made, proved)
             while len(self._tickets) > _MOST_TICKETS:
                 self._tickets.popitem(last=False)
         return {
@@ -395,7 +461,8 @@ class Publication:
     def _sentences(self, choice: Choice, made: "Calibration", entry: "Entry") -> list[str]:
         fit = choice.fit
         found = self._answers.shelf.secrets(fit.table, fit.secret)
-        rows = sum(count for name, (_, count) in found.items() if fit.pair is None or name in fit.pair)
+        hidden = [name for name in found if name in (fit.pair or found) and name not in fit.leave_out]
+        rows = sum(found[name][1] for name in hidden)
         names = listed([clean(name) for name in fit.columns])
         first, second = map(clean, fit.pair or ("every value of it", "every other"))
         told = [
@@ -409,7 +476,9 @@ class Publication:
         ]
         if (steps := in_steps(made.findings)) is not None:
             told.insert(1, steps)
-        if self._answers.has_others(choice):
+        if fit.leave_out:
+            told.insert(1, f"Rows whose {clean(fit.secret)} is {listed(list(map(clean, fit.leave_out)))} stay out.")
+        elif self._answers.has_others(choice):
             told.insert(1, f"Rows whose {clean(fit.secret)} is neither of the two stay out.")
         return told
 
@@ -425,18 +494,16 @@ class Publication:
 
     def publish(self, ticket: str) -> Path:
         """Draw what was confirmed, or hand out once more what was drawn: the same file again costs nothing."""
+        from takifugu.certificates import Statement
         from takifugu.releases import release_file
 
-        with self._lock:
-            found = self._tickets.get(ticket)
-        if found is None:
-            raise InputError("what was to be confirmed is gone: look at it once more, and confirm it then")
+        found = self._ticket(ticket)
         shelf = self._answers.shelf
         entry = shelf.entry(found.choice.fit.table)
         with found.lock, shelf.lock:
             if found.published is None:
                 target = shelf.uploads.folder / f"published-{randomness.token_hex(8)}.csv"
-                release_file(
+                done = release_file(
                     shelf.open(entry.name),
                     target,
                     found.calibration,
@@ -445,7 +512,33 @@ class Publication:
                     allow_no_noise=True,  # what there is to say about that was confirmed with the rest
                 )
                 found.published = target
+                if found.choice.is_listed:  # of noise on numbers there is none
+                    found.statement = Statement.of(found.certificate, rows=done.rows)
         return found.published
+
+    def _ticket(self, ticket: str) -> _Ticket:
+        with self._lock:
+            found = self._tickets.get(ticket)
+        if found is None:
+            raise InputError("what was to be confirmed is gone: look at it once more, and confirm it then")
+        return found
+
+    def paper(self, kind: str, ticket: str) -> str:
+        """A file that goes with what was published, whatever the page asks for by now."""
+        found = self._ticket(ticket)
+        statement = found.statement
+        if found.published is None or (kind == "statement" and statement is None):
+            raise InputError("that is handed out with what is published: confirm it first")
+        makers: dict[str, Callable[[], str]] = {
+            "report": lambda: self._answers.report(found.asked),
+            "certificate": lambda: _file(found.certificate.to_dict()),
+            "public": lambda: _file(found.certificate.for_everybody.to_dict()),
+            "calibration": lambda: _file(found.calibration.to_dict()),
+            "statement": lambda: "" if statement is None else _file(statement.to_dict()),
+        }
+        if kind not in makers:
+            raise InputError("there is no such file")
+        return makers[kind]()
 
 
 def _promise(made: "Calibration") -> str:

@@ -1,5 +1,7 @@
 """One question to the explorer, checked field by field: nothing reaches the mathematics that was not offered."""
 
+import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,25 +14,38 @@ from takifugu.queries import KINDS
 ALPHAS = (1.01, 256.0)
 EPSILONS = (0.001, 100.0)
 ODDS = (1.01, 1000.0)
+DELTAS = (1e-12, 0.1)
+LIMITS = {"alpha": ALPHAS, "epsilon": EPSILONS, "odds": ODDS, "delta": DELTAS}
 CONFIDENCES = (0.9, 0.95, 0.99)
 QUERIES = ("row", "raw", "mean", "gp", "bnn")
 SEVERAL = ("row", "raw", "mean")  # of which several columns can be published together
-PROMISES = ("odds", "renyi")
+PROMISES = {  # what each is made of
+    "odds": ("odds",),
+    "renyi": ("alpha", "epsilon"),
+    "approximate": ("epsilon", "delta"),
+    "both": ("alpha", "epsilon", "odds"),
+}
 MOST_TEXT = 200  # characters of a column's or a secret's name
 MOST_TOGETHER = 6  # columns that are published together
 MOST_KNOWN = 4  # columns that the adversary may know: each doubles the subsets that are looked at
+MOST_LEFT_OUT = 40  # secrets
+MOST_LIST = 1000  # characters of a list of values; a longer one is for the command line
 
 _FIELDS = {
-    *("table", "secret", "pair", "query", "columns", "known", "prior", "mechanism"),
-    *("promise", "odds", "alpha", "epsilon", "confidence", "train", "narrow", "page", "turn"),
+    *("table", "secret", "pair", "leave_out", "query", "columns", "lists", "other", "known", "prior", "mechanism"),
+    *("promise", "odds", "alpha", "epsilon", "delta", "confidence", "train", "narrow", "page", "turn"),
 }
+
+
+Value = str | int | float
 
 
 @dataclass(frozen=True)
 class Fit:
     """What priors are fitted to: all of a question that does not change while a slider moves.
 
-    A `pair` of None stands for every pair.
+    A `pair` of None stands for every pair, but for those of the secrets that are left out. `lists` are the values that
+    a column may be published with, and `other` is what a label on none of them becomes.
     """
 
     table: str
@@ -40,6 +55,9 @@ class Fit:
     columns: tuple[str, ...]
     known: tuple[str, ...] = ()
     prior: str | None = None
+    leave_out: tuple[str, ...] = ()
+    lists: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    other: str | None = None
 
     @property
     def column(self) -> str:
@@ -52,9 +70,9 @@ class Fit:
         return self.query != "row" and len(self.columns) > 1
 
     @property
-    def secrets(self) -> tuple[str, str] | None:
-        """The secrets that priors are fitted for; None for all."""
-        return self.pair
+    def domain(self) -> dict[str, list[Value]] | None:
+        """The lists as `publish` takes them; None where there are none."""
+        return {name: list(values) for name, values in self.lists} or None
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,13 @@ class Choice:
     epsilon: float | None
     odds: float | None
     confidence: float | None
+    delta: float | None = None
+
+    @property
+    def promise(self) -> dict[str, float]:
+        """What is guaranteed, in the names of `calibrate`."""
+        given = {name: getattr(self, name) for name in ("odds", "alpha", "epsilon", "delta")}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def is_listed(self) -> bool:
@@ -105,19 +130,28 @@ def read_question(data: object) -> Question:
         columns=columns,
         known=_names(data.get("known", []), "'known'", least=0, most=MOST_KNOWN),
         prior=_one_of(data.get("prior"), KINDS, "'prior'"),
+        leave_out=_names(data.get("leave_out", []), "'leave_out'", least=0, most=MOST_LEFT_OUT, of="secrets"),
+        lists=_lists(data.get("lists", {}), columns),
+        other=_other(data.get("other")),
     )
     mechanism = _mechanism(data.get("mechanism"))
-    promise = _one_of(data.get("promise", "renyi"), PROMISES, "'promise'")
+    promise = _one_of(data.get("promise", "renyi"), tuple(PROMISES), "'promise'")
     confidence = data.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or confidence not in CONFIDENCES):
         raise InputError(f"'confidence' must be null or one of {', '.join(map(str, CONFIDENCES))}")
-    numbers = {
-        "alpha": _between(data.get("alpha"), ALPHAS, "alpha"),
-        "epsilon": _between(data.get("epsilon"), EPSILONS, "epsilon"),
-        "odds": _between(data.get("odds", 3), ODDS, "odds"),
-    }
+    numbers = {name: _between(data.get(name), LIMITS[name], name) for name in PROMISES[promise]}
     return Question(
-        choice=_settled(Choice(fit, mechanism, **numbers, confidence=confidence), by_odds=promise == "odds"),
+        choice=_settled(
+            Choice(
+                fit,
+                mechanism,
+                alpha=numbers.get("alpha"),
+                epsilon=numbers.get("epsilon"),
+                odds=numbers.get("odds"),
+                delta=numbers.get("delta"),
+                confidence=confidence,
+            )
+        ),
         page=text(data.get("page", "page"), "'page'"),
         turn=integer("turn", data.get("turn", 0), least=0),
         train=_truth(data.get("train", False), "'train'"),
@@ -125,18 +159,21 @@ def read_question(data: object) -> Question:
     )
 
 
-def _settled(choice: Choice, *, by_odds: bool) -> Choice:
+def _settled(choice: Choice) -> Choice:
     """The choice without what makes no difference: a prediction is normal whatever the kind of prior, say."""
+    fit = choice.fit if choice.fit.pair is None else replace(choice.fit, leave_out=())  # all others are left out
     if choice.is_listed:
-        choice = replace(choice, fit=replace(choice.fit, prior=None), mechanism="optimal")
-        return replace(choice, alpha=None, epsilon=None) if by_odds else replace(choice, odds=None)
-    fit = choice.fit if choice.fit.query == "raw" else replace(choice.fit, known=(), prior=None)
+        if choice.delta is not None:
+            raise InputError("a table is published within bounded odds, or α and ε: (ε, δ) is for noise on numbers")
+        return replace(choice, fit=replace(fit, prior=None), mechanism="optimal")
+    fit = replace(fit, leave_out=(), lists=(), other=None)
+    fit = fit if fit.query == "raw" else replace(fit, known=(), prior=None)
     if fit.is_vector:
         choice = replace(choice, mechanism="shaped")  # the one that is for vectors
-    rule = "shaped" if fit.is_vector else "exact"
-    if not (fit.query == "mean" or (fit.query == "raw" and fit.prior == "counts")) or choice.mechanism != rule:
+    drawn = fit.query == "mean" or (fit.query == "raw" and fit.prior == "counts")
+    if not drawn or choice.mechanism not in (("shaped",) if fit.is_vector else ("exact", "laplace")):
         choice = replace(choice, confidence=None)  # which has nothing to draw from, or no rule to go with
-    return replace(choice, fit=fit, odds=None)
+    return replace(choice, fit=fit)
 
 
 def text(value: Any, name: str) -> str:
@@ -157,13 +194,51 @@ def _pair(value: object) -> tuple[str, str] | None:
     return first, second
 
 
-def _names(value: object, name: str, *, least: int, most: int) -> tuple[str, ...]:
+def _names(value: object, name: str, *, least: int, most: int, of: str = "columns") -> tuple[str, ...]:
     if not isinstance(value, list) or not least <= len(value) <= most:
-        raise InputError(f"{name} must be a list of {least} to {most} columns")
+        raise InputError(f"{name} must be a list of {least} to {most} {of}")
     names = tuple(text(one, f"each of {name}") for one in value)
     if len(set(names)) < len(names):
-        raise InputError(f"{name} has a column twice")
+        raise InputError(f"{name} has one of its {of} twice")
     return names
+
+
+def _lists(value: object, columns: tuple[str, ...]) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+    """The lists of values by column, each as it was typed; an empty one is read from the rows."""
+    if not isinstance(value, Mapping):
+        raise InputError("'lists' must be an object with the list of each column as a text")
+    found = []
+    for name, typed in value.items():
+        if name not in columns:
+            raise InputError("'lists' has a list for a column that is not published")
+        if not isinstance(typed, str) or len(typed) > MOST_LIST:
+            raise InputError(
+                f"a list of values takes at most {MOST_LIST:,} characters here; give a longer one to the "
+                "command below, with --domain FILE"
+            )
+        if values := as_list(typed):
+            found.append((name, values))
+    return tuple(found)
+
+
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
+
+
+def as_list(typed: str) -> tuple[Value, ...]:
+    """The values that a person typed with commas between them: numbers where all of them are.
+
+    >>> as_list("20, 40,60.5"), as_list('north, "a, b"'), as_list("01, 02"), as_list("")
+    ((20, 40, 60.5), ('north', 'a, b'), ('01', '02'), ())
+    """
+    (fields,) = csv.reader([" ".join(typed.splitlines())], skipinitialspace=True)
+    parts = tuple(part.strip() for part in fields if part.strip())
+    if all(map(_NUMBER.fullmatch, parts)):
+        return tuple(float(part) if "." in part else int(part) for part in parts)
+    return parts
+
+
+def _other(value: object) -> str | None:
+    return None if value in (None, "") else text(value, "'other'")
 
 
 def _truth(value: object, name: str) -> bool:

@@ -153,11 +153,14 @@ _PHRASES = {
     f"the separator, under {_HERE}",
     "name another encoding (encoding=)": f"name another encoding under {_HERE}",
     "or name its encoding if it is a text in UTF-16": f"or name its encoding under {_HERE} if it is a text in UTF-16",
-    "Give a list that is public, with domain=, to avoid that": "The command and the Python below take public lists "
-    "(--domain, domain=), which avoid that",
+    "Give a list that is public, with domain=, to avoid that": "Give a public one under “Lists of values” to avoid "
+    "that",
+    "merge rare secrets or leave them out (leave_out=)": "merge rare values of the secret, or leave them out",
+    "give coarser lists (domain=)": "give coarser “Lists of values”",
     "or ask for assurance='band', which needs no model and costs more": "or give the command or the Python below "
     "--assurance band (assurance='band'), which needs no model and costs more",
-    "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "hide a pair without it",
+    "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "leave it out, or hide a "
+    "pair without it",
     "with confidence=0.95 it would be for the population too": "“The guarantee holds” can include the population",
     "ask for confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')": "hide "
     "another pair, merge it with another secret in the table, or publish a table for the population",
@@ -177,11 +180,12 @@ def looked_at(table: Table) -> tuple[ColumnFacts, ...]:
     return look(table)
 
 
-def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None) -> dict[str, Any]:
+def described(table: Table, facts: Sequence[ColumnFacts], *, own: bool = True) -> dict[str, Any]:
     """The columns that can be secrets, numbers to add noise to, and values to publish from a list.
 
     What looks like an identifier is named apart: it is never what the page opens with, nor are notes and amounts in
-    text. `wanted` is the secret that it opens with, where that is known.
+    text. None of those that can be secrets is proposed: which one is, nobody but its holder knows.
+    A table that is not one's `own` is read as it is.
     """
     secrets = [one for one in facts if 2 <= one.distinct <= MOST_SECRETS and _can_be_secret(table, one)]
     if not secrets:
@@ -198,11 +202,10 @@ def described(table: Table, facts: Sequence[ColumnFacts], *, wanted: str | None)
     suspected = _suspected(facts)
     return {
         "secrets": [one.name for one in secrets],
-        "secret": wanted or _first_secret(secrets),
         "numbers": _last(table.numeric, identifiers),
         "lists": _last(_last(lists, awkward), identifiers),
         "identifiers": identifiers,
-        "findings": [on_page(one) for one in (*table.findings, *suspected)],
+        "findings": [on_page(one) for one in table.findings] + [_suspicion(one, own=own) for one in suspected],
         "suspects": [quoted(one["sentinel"]) for one in suspected if one.code != "far-value"],
     }
 
@@ -212,20 +215,17 @@ def _suspected(facts: Iterable[ColumnFacts]) -> list[Diagnostic]:
     return [suspected_code(one.name, suspect) for one in facts for suspect in one.suspects if suspect.apart]
 
 
+def _suspicion(finding: Diagnostic, *, own: bool) -> str:
+    told = on_page(finding)
+    return told if own else told.partition(": if it does")[0]
+
+
 def _can_be_secret(table: Table, facts: ColumnFacts) -> bool:
     try:
         table.secret(facts.name)
     except InputError:
         return False
     return True
-
-
-def _first_secret(columns: list[ColumnFacts]) -> str:
-    """Of those that can be secrets, the labels with the fewest values; a number only where there are no labels.
-
-    What most rows leave empty, as remarks are, comes last of all.
-    """
-    return min(columns, key=lambda one: (one.missing > one.rows, one.is_identifier, one.is_number, one.distinct)).name
 
 
 def _last(columns: list[str], unwanted: list[str]) -> list[str]:

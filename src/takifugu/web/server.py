@@ -23,13 +23,14 @@ from starlette.responses import Response
 
 from takifugu import strict_json
 from takifugu.errors import InputError, MissingExtraError, TakifuguError
+from takifugu.reports import palette
 from takifugu.tables import Reading
 from takifugu.web.answers import Answers
 from takifugu.web.choices import Question, read_question, text
 from takifugu.web.describing import on_page, read_reading
 from takifugu.web.desk import OvertakenError
 from takifugu.web.gate import UPLOAD_PATH, App, Gate, impatient_protocol
-from takifugu.web.shelf import Shelf, title_of
+from takifugu.web.shelf import Shelf, about, title_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -50,7 +51,8 @@ _SCRIPT = ("asking", "sliders", "choosing", "turns", "showing", "taking", "linki
 def explorer() -> tuple[bytes, str]:
     """The page and its content security policy."""
     script = "\n".join(_read(f"script/{name}.js") for name in _SCRIPT)
-    return _render("index.html", {"style": _read("style.css"), "script": script})
+    # The colours are those of the reports: one palette for every picture.
+    return _render("index.html", {"style": palette() + _read("style.css"), "script": script})
 
 
 def closed_door() -> tuple[bytes, str]:
@@ -113,6 +115,8 @@ def _routes(answers: "Answers") -> "Starlette":
         "certificate": (answers.certificate, "application/json"),
         "public": (answers.public_certificate, "application/json"),
         "calibration": (answers.calibration, "application/json"),
+        "notebook": (answers.notebook, "application/x-ipynb+json"),
+        "plan": (answers.plan, "application/toml"),
     }
     posts: dict[str, Handler] = {
         UPLOAD_PATH: taking(answers),
@@ -125,6 +129,9 @@ def _routes(answers: "Answers") -> "Starlette":
         **{f"/api/download/{kind}": saving(make, read_question, media) for kind, (make, media) in files.items()},
         "/api/download/table": saving(
             lambda names: publication.publish(*names).read_bytes(), named("ticket"), "text/csv"
+        ),
+        "/api/download/published": saving(
+            lambda names: publication.paper(*names), named("kind", "ticket"), "application/octet-stream"
         ),
     }
     return Starlette(
@@ -263,7 +270,7 @@ def asking(act: Callable[[Asked], object], read: Callable[[object], Asked]) -> H
         except OvertakenError:
             return in_json({"overtaken": True})
         except TakifuguError as error:
-            return in_json({"refusal": on_page(error)})
+            return in_json({"refusal": on_page(error), "about": about(error)})
 
     return answered
 

@@ -2,7 +2,8 @@
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -228,7 +229,7 @@ class Shelf:
     def _describe(self, name: str) -> dict[str, Any]:
         table, facts = self.open(name), self._facts(name)
         with self.lock:
-            return described(table, facts, wanted=self.entries[name].secret)
+            return described(table, facts, own=self.entries[name].format is not None)
 
     def _first(self, name: str, secret: str) -> str | None:
         """The column to publish beside a secret that the page opens with."""
@@ -301,6 +302,31 @@ class Remembered:
         return made
 
 
+# Which question of the page an error is about, told with it.
+
+_ABOUT = "page: "
+
+
+@contextmanager
+def concerning(question: str) -> Iterator[None]:
+    """Note on what is refused in here which question it is about, where nobody has yet."""
+    try:
+        yield
+    except TakifuguError as error:
+        if about(error) is None:
+            error.add_note(f"{_ABOUT}{question}")
+        raise
+
+
+def about(error: TakifuguError) -> str | None:
+    """The question that an error is about; None where that is not known.
+
+    >>> about(InputError("no"))
+    """
+    notes = [note for note in getattr(error, "__notes__", ()) if note.startswith(_ABOUT)]
+    return notes[0].removeprefix(_ABOUT) if notes else None
+
+
 GP_ROWS = 200  # a page should not make people wait: training takes time cubic in the rows
 _FITS = 64
 
@@ -320,9 +346,11 @@ class Fits:
         if fit.query == "bnn" and not train and fit not in self._kept:
             raise InputError("the network is not trained yet for this choice: press “Train the network”")
         self._check_columns(fit)
-        pairs = self.pairs(fit)
-        secrets = None if pairs is None else list(pairs[0])
-        table, query = self._shelf.open(fit.table), self._query(fit)
+        with concerning("secret"):
+            secrets = self.hidden(fit)
+        with concerning("lists"):
+            query = self._query(fit)
+        table = self._shelf.open(fit.table)
 
         def make() -> Any:
             with self._shelf.lock:  # whoever asked for the same meanwhile finds it when their turn comes
@@ -346,21 +374,32 @@ class Fits:
         first, second = fit.pair
         return [(known[first][0], known[second][0])]
 
+    def hidden(self, fit: Fit) -> "list[Secret] | None":
+        """The secrets that are hidden from one another; None for all there are."""
+        if (pairs := self.pairs(fit)) is not None:
+            return list(pairs[0])
+        if not fit.leave_out:
+            return None
+        with self._shelf.lock:
+            return self._shelf.open(fit.table).secrets_but(fit.secret, fit.leave_out)
+
     def _check_columns(self, fit: Fit) -> None:
         about = self._shelf.describe(fit.table)
         offered = about["lists"] if fit.query == "row" else about["numbers"]
-        for name in fit.columns:
-            if name not in offered or name == fit.secret:
-                raise InputError(f"column {name[:60]!r} is not among those that can be published")
-        for name in fit.known:
-            if name not in about["lists"] or name in (fit.secret, *fit.columns):
-                raise InputError(f"column {name[:60]!r} is not among those that the adversary may know")
+        with concerning("columns"):
+            for name in fit.columns:
+                if name not in offered or name == fit.secret:
+                    raise InputError(f"column {name[:60]!r} is not among those that can be published")
+        with concerning("known"):
+            for name in fit.known:
+                if name not in about["lists"] or name in (fit.secret, *fit.columns):
+                    raise InputError(f"column {name[:60]!r} is not among those that the adversary may know")
 
     def _query(self, fit: Fit) -> "Query":
         from takifugu.queries import BNN, GP, Mean, Raw, Row
 
         makers: dict[str, Callable[[], Query]] = {
-            "row": lambda: Row(*fit.columns),
+            "row": lambda: Row(*fit.columns, domain=fit.domain, other=fit.other),
             "raw": lambda: Raw(list(fit.columns) if fit.is_vector else fit.column, prior=fit.prior),
             "mean": lambda: Mean(list(fit.columns) if fit.is_vector else fit.column),
             "gp": lambda: GP(fit.column, max_rows=GP_ROWS, restarts=0),

@@ -1,11 +1,15 @@
 """The sentences beside the figures, for people who meet θ, α and ε for the first time."""
 
+import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from takifugu._validation import Array
 from takifugu.reports import (
     ChannelFacts,
     NoiseFacts,
@@ -17,18 +21,19 @@ from takifugu.reports import (
     listed,
     number,
     percent,
+    publication_of,
     words,
 )
 from takifugu.reports import pages as vector_page
 from takifugu.reports import words as channel_words
 from takifugu.tables import Reading
-from takifugu.web.choices import Choice
+from takifugu.web.choices import Choice, Value
 from takifugu.web.describing import in_commas, on_page
 from takifugu.web.shelf import GP_ROWS, Entry
 
 if TYPE_CHECKING:
     from takifugu.reports import Facts
-    from takifugu.web.choices import Choice, Fit
+    from takifugu.web.choices import Fit
 
 
 _ASKED = {
@@ -66,12 +71,13 @@ def told(facts: "Facts", choice: "Choice") -> dict[str, Any]:
 
 def _noise(facts: "Facts", choice: "Choice") -> dict[str, Any]:
     assert isinstance(facts, NoiseFacts)
-    theta = facts.theta
+    theta, noise = facts.theta, facts.calibration.channel.as_noise()
     return {
         "size": theta,
         "theta": theta if math.isfinite(theta) else None,
-        "figure": {"before": "θ =", "value": number(theta, 6), "after": ""},
+        "figure": {"before": f"{noise.symbol} =", "value": number(noise.size, 6), "after": ""},
         "in_words": in_words(facts, choice.fit),
+        "guarantee": words.answer(facts),
         "odds_words": words.odds(facts),
         "use_words": _joined(words.usefulness(facts), words.order(facts), words.saving(facts), _whom(facts, choice)),
         "before_words": "before noise",
@@ -95,6 +101,7 @@ def _vector(facts: VectorFacts, choice: "Choice") -> dict[str, Any]:
     return {
         "size": max(axis.noise for axis in facts.axes),
         "theta": None,
+        "guarantee": "",
         "figure": {
             "before": "noise",
             "value": number(shares.get(most, facts.axes[0].noise), 3),
@@ -109,15 +116,18 @@ def _vector(facts: VectorFacts, choice: "Choice") -> dict[str, Any]:
 
 
 def _channel(facts: ChannelFacts) -> dict[str, Any]:
+    guarantee, _, changed, never, survives = publication_of(facts).lines(would=True)
     return {
         "size": facts.error,
         "theta": None,
+        "guarantee": on_page(guarantee),
+        "changes": [on_page(changed), on_page(never), on_page(survives)],
         "figure": {
             "before": "",
             "value": percent(facts.share_changed),
             "after": f"of the {'values' if len(facts.columns) == 1 else 'rows'} change{besides(facts.findings)}",
         },
-        "in_words": _after_rounding(facts) + words.held(facts),
+        "in_words": f"{_after_rounding(facts)}{words.held(facts)}".strip(),
         "odds_words": channel_words.worst_odds(facts),
         "use_words": _joined(
             channel_words.cost(facts),
@@ -131,8 +141,11 @@ def _channel(facts: ChannelFacts) -> dict[str, Any]:
 
 
 def _after_rounding(facts: ChannelFacts) -> str:
-    steps, answer = in_steps(facts.findings), channel_words.channel_answer(facts)
-    return answer if steps is None else f"{steps} {answer.replace('Nothing needs', 'Nothing else needs', 1)}"
+    steps = in_steps(facts.findings) or ""
+    if facts.share_changed > 0:  # how many values do, the figure says
+        return steps
+    answer = channel_words.channel_answer(facts)
+    return f"{steps} {answer.replace('Nothing needs', 'Nothing else needs', 1)}" if steps else answer
 
 
 def _joined(*sentences: str | None) -> str:
@@ -174,14 +187,28 @@ def in_words(facts: NoiseFacts, fit: "Fit") -> str:
         else " Mind that this mechanism guarantees less: the budget may be exceeded in a small share of cases."
     )
     share = f", {number(theta / facts.spread, 3)} times the spread of the answer itself" if facts.spread > 0 else ""
+    noise = facts.calibration.channel.as_noise()
+    two, nineteen = (_within(noise.below, probability, theta) for probability in (2 / 3, 0.95))
     return (
-        f"To {thing}, add a random number from a normal law of standard deviation {number(theta, 3)}{share}. Two times "
-        f"out of three it moves the answer by less than {number(theta, 3)}, and nineteen times out of twenty by less "
-        f"than {number(1.96 * theta, 3)}.{weaker}"
+        f"To {thing}, add a random number from the {_LAWS.get(noise.name, noise.name)} law of standard deviation "
+        f"{number(theta, 3)}{share}. Two times out of three it moves the answer by less than {number(two, 3)}, and "
+        f"nineteen times out of twenty by less than {number(nineteen, 3)}.{weaker}"
     )
 
 
-# What is shown, without the page: the command and the Python that find the same, to be copied.
+_LAWS = {"Gaussian": "normal"}
+
+
+def _within(below: Callable[[Array], Array], probability: float, std: float) -> float:
+    """How far symmetric noise stays from zero with a probability, to three digits and more."""
+    low, high = 0.0, 20 * std
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if 2 * float(below(np.array([middle]))[0]) - 1 < probability else (low, middle)
+    return high
+
+
+# What is shown, without the page: the command, the plan, the Python and the notebook that find the same.
 
 
 def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = False) -> str | None:
@@ -199,17 +226,132 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
     if fit.query in ("gp", "bnn") or not all(map(_can_be_typed, (*fit.columns, *fit.known))):
         return None
     source = f"./{entry.source}" if entry.source.startswith("-") else entry.source
-    pair = [] if fit.pair is None else ["--pair", *fit.pair]
-    known = [word for name in fit.known for word in ("--known", with_commas([name]))]
-    if not choice.is_listed:
-        words = ["takifugu", "calibrate", source, "--secret", fit.secret, *pair]
-        words += ["--query", f"{fit.query}:{with_commas(fit.columns)}"]
-        words += [] if fit.prior is None else ["--prior", fit.prior]
-        return shlex.join([*words, *known, *_promise(choice), "--mechanism", choice.mechanism, *_flags(entry.reading)])
-    words = ["takifugu", "publish", source, "published.csv", "--secret", fit.secret]
-    words += ["--columns", with_commas(fit.columns), *_promise(choice)]
-    words += [*known, *pair, *(["--others", "drop"] if others else []), *(["--allow-no-noise"] if bare else [])]
-    return shlex.join([*words, "--ledger", str(entry.ledger), *_flags(entry.reading)])
+    if choice.is_listed:
+        said = _words(_publishing(choice, entry, others=others, bare=bare))
+        return shlex.join(["takifugu", "publish", source, "published.csv", *said, *_flags(entry.reading)])
+    said = _words(
+        {
+            "secret": fit.secret,
+            "pair": [] if fit.pair is None else [fit.pair],
+            "query": f"{fit.query}:{with_commas(fit.columns)}",
+            "prior": fit.prior,
+            "known": list(fit.known),
+            **choice.promise,
+            "confidence": choice.confidence,
+            "mechanism": choice.mechanism,
+        }
+    )
+    return shlex.join(["takifugu", "calibrate", source, *said, *_flags(entry.reading)])
+
+
+Option = str | float | bool | Sequence[str] | Sequence[tuple[str, str]] | Mapping[str, Sequence[Value]] | None
+
+
+def _publishing(choice: Choice, entry: Entry, *, others: bool, bare: bool) -> dict[str, Option]:
+    """The options of `takifugu publish` for a choice, in the order in which they are written."""
+    fit = choice.fit
+    return {
+        "secret": fit.secret,
+        "columns": list(fit.columns),
+        **choice.promise,
+        "confidence": choice.confidence or 0.0,
+        "known": list(fit.known),
+        "pair": [] if fit.pair is None else [fit.pair],
+        "others": "drop" if others and not fit.leave_out else None,
+        "leave-out": list(fit.leave_out),
+        "domain": fit.domain,
+        "other": fit.other,
+        "allow-no-noise": bare,
+        "ledger": str(entry.ledger),
+    }
+
+
+def _words(options: Mapping[str, Option]) -> list[str]:
+    """Options as they are typed; those that are not given are not."""
+    found: list[str] = []
+    for name, value in options.items():
+        flag = f"--{name}"
+        if value is None or value is False:
+            continue
+        if value is True:
+            found.append(flag)
+        elif isinstance(value, str):
+            found += [flag, value]
+        elif isinstance(value, int | float):
+            found += [flag, _number(value)]
+        elif isinstance(value, Mapping):
+            found += [flag, json.dumps(value, ensure_ascii=False)]
+        elif name == "columns":
+            found += [flag, with_commas([str(one) for one in value])]
+        else:
+            for one in value:
+                several = [one] if isinstance(one, str) else one
+                found += [flag, *([with_commas(several)] if name == "known" else several)]
+    return found
+
+
+def plan(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = False) -> str | None:
+    """The same as a plan, a file that `takifugu publish --plan` takes and people edit; None of what is no table.
+
+    >>> from pathlib import Path
+    >>> from takifugu.web.choices import Fit
+    >>> fit = Fit("heart", "slope", None, "row", ("cp",), leave_out=("3",), lists=(("cp", (1, 2)),))
+    >>> print(plan(Choice(fit, "optimal", None, None, 3.0, 0.95), Entry("heart", "", "heart", Path("l"))))
+    # What to publish of heart. It describes the people in the table: keep it private.
+    #   takifugu publish heart published.csv --plan THIS-FILE
+    secret = "slope"
+    columns = ["cp"]
+    odds = 3
+    confidence = 0.95
+    leave-out = ["3"]
+    ledger = "l"
+    <BLANKLINE>
+    [domain]
+    cp = [1, 2]
+    <BLANKLINE>
+    """
+    said = _flags(entry.reading)
+    if not choice.is_listed or "--no-header" in said or "--header" in said:  # no plan says that
+        return None
+    source = shlex.join([entry.source])
+    options = _publishing(choice, entry, others=others, bare=bare) | _of_reading(entry.reading)
+    given = {name: value for name, value in options.items() if value not in (None, False, [], ())}
+    tables = {name: value for name, value in given.items() if isinstance(value, Mapping)}
+    lines = [
+        f"# What to publish of {_line(entry.source)}. It describes the people in the table: keep it private.",
+        f"#   takifugu publish {_line(source)} published.csv --plan THIS-FILE",
+        *(f"{name} = {_toml(value)}" for name, value in given.items() if name not in tables),
+    ]
+    for name, value in tables.items():
+        lines += ["", f"[{name}]", *(f"{_key(one)} = {_toml(values)}" for one, values in value.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _of_reading(reading: Reading) -> dict[str, Option]:
+    """What was said of a file's form, as a plan says it."""
+    found: dict[str, Option] = {}
+    for name, value in _said(reading).items():
+        if name == "merge":
+            found[name] = {into: list(of) for into, of in reading.merges}
+        elif name == "sentinels":
+            found["sentinel"] = [str(one) for one in value]
+        else:
+            found[name] = [str(one) for one in value] if isinstance(value, tuple) else value
+    return found
+
+
+def _line(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else _toml(name)
+
+
+def _toml(value: object) -> str:
+    """A value of TOML: that of JSON, in which every control character is escaped."""
+    plain = int(value) if isinstance(value, float) and value == int(value) else value
+    return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def with_commas(names: Sequence[str]) -> str:
@@ -252,34 +394,65 @@ def _flags(reading: Reading) -> list[str]:
     return found
 
 
-def _promise(choice: Choice) -> list[str]:
-    words: list[str] = []
-    for name in ("odds", "alpha", "epsilon"):
-        if (value := getattr(choice, name)) is not None:
-            words += [f"--{name}", _number(value)]
-    if choice.confidence is not None or choice.is_listed:
-        words += ["--confidence", _number(choice.confidence or 0)]
-    return words
-
-
 def python(choice: Choice, entry: Entry, *, network_steps: int, others: bool = False, bare: bool = False) -> str:
     """The same in Python; it ends with a `calibration`."""
+    given, *rest = _cells(choice, entry, network_steps=network_steps, others=others, bare=bare)
+    return "\n".join([given, *rest])
+
+
+def notebook(choice: Choice, entry: Entry, *, network_steps: int, others: bool = False, bare: bool = False) -> str:
+    """The same as a notebook, with what is done next: what survives and the files, or the proof."""
+    given, *rest = _cells(choice, entry, network_steps=network_steps, others=others, bare=bare)
+    cells = [("markdown", f"# {question(choice.fit)}"), ("code", given), *(("code", one) for one in rest)]
+    if choice.is_listed:
+        cells += [
+            (
+                "markdown",
+                "What survives of averages, shares and relations. It describes the true rows: keep it private.",
+            ),
+            ("code", "published.compare()"),
+            ("markdown", "The table and its statement are for everybody; report and certificate stay private."),
+            (
+                "code",
+                "from pathlib import Path\n\n"
+                "published.save('published.csv')\n"
+                "published.statement.save('published-statement.json')\n"
+                "published.report('published-report.html')\n"
+                "published.certificate.save('published-certificate.json')",
+            ),
+        ]
+    else:
+        cells += [
+            ("markdown", "The proof, for an auditor; it holds the priors, so keep it private."),
+            ("code", "certificate = tk.certify(calibration)\nprint(tk.verify(certificate))"),
+        ]
+    written: list[dict[str, object]] = [
+        {"cell_type": kind, "id": f"cell-{k}", "metadata": {}, "source": source.splitlines(keepends=True)}
+        | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+        for k, (kind, source) in enumerate(cells)
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    content = {
+        "cells": written,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cells(choice: Choice, entry: Entry, *, network_steps: int, others: bool, bare: bool) -> list[str]:
     fit = choice.fit
     table = f"tk.datasets.load({entry.source!r})" if entry.kind == "bundled" else repr(entry.source)
-    head = ["import takifugu as tk", "", f"table = {table}"]
+    head = f"import takifugu as tk\n\ntable = {table}"
     form = ", ".join(f"{name}={value!r}" for name, value in _said(entry.reading).items())
     reading = f"reading=tk.Reading({form})" if form else None
     known = f"known={list(fit.known)!r}" if fit.known else None
-    pair = None if fit.pair is None else f"pairs=[{fit.pair!r}]"
     secrets = None if fit.pair is None else f"secrets={list(fit.pair)!r}"
-    promise = [f"{n}={_number(v)}" for n in ("odds", "alpha", "epsilon") if (v := getattr(choice, n)) is not None]
+    promise = [f"{name}={_number(value)}" for name, value in choice.promise.items()]
     sure = None if choice.confidence is None else f"confidence={choice.confidence}"
     if choice.is_listed:
-        drop = 'others="drop"' if others else None
-        asked = [f"secret={fit.secret!r}", f"columns={list(fit.columns)!r}", *promise, sure or "confidence=None"]
-        unchanged = "allow_no_noise=True" if bare else None
-        more = [known, reading, pair, secrets, drop, unchanged, f"ledger={str(entry.ledger)!r}"]
-        return "\n".join([*head, _call("published", "tk.publish", "table", *asked, *more), *_TELL])
+        return [head, _published(choice, entry, known, reading, secrets, others=others, bare=bare), "\n".join(_TELL)]
     column = list(fit.columns) if fit.is_vector else fit.column
     query = {
         "raw": f"tk.Raw({column!r}, prior={fit.prior!r})",
@@ -291,7 +464,40 @@ def python(choice: Choice, entry: Entry, *, network_steps: int, others: bool = F
     fitted = _call("priors", "tk.fit_priors", "table", *about)
     # The pair is already all there is: fitting named its secrets.
     found = _call("calibration", "tk.calibrate", "priors", *promise, sure, f"mechanism={choice.mechanism!r}")
-    return "\n".join([*head, fitted, found, "print(calibration)"])
+    return [head, fitted, f"{found}\nprint(calibration)"]
+
+
+def _published(
+    choice: Choice,
+    entry: Entry,
+    known: str | None,
+    reading: str | None,
+    secrets: str | None,
+    *,
+    others: bool,
+    bare: bool,
+) -> str:
+    """The one call of `tk.publish` that the page shows."""
+    fit = choice.fit
+    return _call(
+        "published",
+        "tk.publish",
+        "table",
+        f"secret={fit.secret!r}",
+        f"columns={list(fit.columns)!r}",
+        *(f"{name}={_number(value)}" for name, value in choice.promise.items()),
+        f"confidence={choice.confidence}",
+        known,
+        reading,
+        None if fit.pair is None else f"pairs=[{fit.pair!r}]",
+        secrets,
+        'others="drop"' if others and not fit.leave_out else None,
+        f"leave_out={list(fit.leave_out)!r}" if fit.leave_out else None,
+        None if fit.domain is None else f"domain={fit.domain!r}",
+        None if fit.other is None else f"other={fit.other!r}",
+        "allow_no_noise=True" if bare else None,
+        f"ledger={str(entry.ledger)!r}",
+    )
 
 
 _TELL = ("calibration = published.calibration", "print(published)")

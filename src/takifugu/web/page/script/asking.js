@@ -13,7 +13,12 @@ neighbours.onmessage = (event) => { if (event.data === "token?") neighbours.post
 const pageName = crypto.randomUUID(); // the server drops what a newer question of the same page has overtaken
 const $ = (id) => document.getElementById(id);
 
-class Refusal extends Error {}
+class Refusal extends Error {
+  constructor(text, about = null) {
+    super(text);
+    this.about = about; // the question of the page that it is about, where that is known
+  }
+}
 class Overtaken extends Error {}
 
 async function ask(path, body, { file = null } = {}) {
@@ -37,7 +42,7 @@ async function ask(path, body, { file = null } = {}) {
   const data = kind.startsWith("application/json") ? await response.json() : {};
   if (data.overtaken) throw new Overtaken();
   // A good question that has no answer is told why; an error is a question this page should never have asked.
-  if (!response.ok || data.refusal) throw new Refusal(data.refusal || data.error || "The explorer gave no answer.");
+  if (!response.ok || data.refusal) throw new Refusal(data.refusal || data.error || "The explorer gave no answer.", data.about);
   return data;
 }
 

@@ -28,7 +28,9 @@ async function openFile(file) {
     dropping.waiting = null;
     if (wanted) await chooseLinked(name, wanted);
     else {
+      Object.assign(guarantees, { row: "odds", noise: "odds" });
       setMode("row");
+      $("confidence").value = "0.95";
       await chooseTable();
     }
     tellDropped(file.name);

@@ -41,7 +41,7 @@ function setUnread(on) {
 // The reason stands above the fields that can mend it, and nothing else is asked until the file is read.
 function showUnread(error) {
   setUnread(true);
-  tidy(); // a dropped file, or a link, may have changed how it is published: only those sliders are seen
+  setAsked(false); // of what is not read nothing can be secret
   $("reading-problem").textContent = inWords(error);
   $("reading-field").open = true;
   $("reading-field").scrollIntoView({ block: "nearest" });
@@ -55,7 +55,7 @@ async function readAs(table, form) {
 
 async function readAgain() {
   const fields = FORM.filter((name) => !$(`reading-${name}`).hidden);
-  const before = offer.unread ? {} : { ...question(), column: $("column").value, more: ticked($("more")) };
+  const before = offer.unread ? offer.wanted : { ...question(), column: $("column").value, more: ticked($("more")) };
   $("read-again").disabled = true;
   try {
     const form = Object.fromEntries(fields.map((name) => [name, $(`reading-${name}`).value]));
@@ -82,6 +82,7 @@ async function chooseLinked(name, wanted) {
     if (other) await readAs(name, form);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
+    offer.wanted = wanted;
     showReading({ reading: form });
     showUnread(error);
     return;

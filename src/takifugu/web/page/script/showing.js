@@ -2,6 +2,7 @@
 
 // published: the question that the ticket was spent on; touched: the control of the question that was moved last
 const shown = { settled: null, ticket: null, published: null, touched: null };
+const QUESTIONS = { secret: "ask-secret", columns: "ask-out", lists: "ask-out", known: "ask-adversary" };
 const STICKY = 64; // pixels at the top of a telephone, where the figure stays
 
 function tell(text) {
@@ -10,30 +11,39 @@ function tell(text) {
   $("problem-here").textContent = "";
 }
 
-// What went wrong stands above the sliders. Where that is out of sight it is said beside what was moved as well.
-function tellInSight(text) {
+// What went wrong stands above the figure. Where that is out of sight it is said beside what was moved as well, and
+// what is known to be about one question stands beside that.
+function tellInSight(text, about = null) {
   tell(text);
+  const beside = QUESTIONS[about] ? $(QUESTIONS[about]) : null;
   const { top, bottom } = $("problem").getBoundingClientRect();
-  if (top >= (narrow.matches ? STICKY : 0) && bottom <= innerHeight) return;
-  if (!shown.touched) {
-    $("problem").scrollIntoView({ block: "nearest" });
+  const seen = top >= (narrow.matches ? STICKY : 0) && bottom <= innerHeight;
+  const place = beside || (seen ? null : shown.touched);
+  if (!place) {
+    if (!seen) $("problem").scrollIntoView({ block: "nearest" });
     return;
   }
-  let place = shown.touched;
-  while (!place.classList.contains("wide")) place = place.nextElementSibling; // below both of two that share a line
-  place.after($("problem-here"));
+  place.append($("problem-here"));
   $("problem-here").textContent = text;
-  $("problem-here").scrollIntoView({ block: "nearest" });
+  if (!seen) $("problem-here").scrollIntoView({ block: "nearest" });
 }
 
 function unsettle() {
   shown.settled = null;
   busy(false);
   $("theta").textContent = "–";
-  $("in-words").textContent = "";
+  $("in-words").textContent = $("guarantee").textContent = "";
   $("answer").classList.add("stale");
   $("answer").inert = true;
+  $("outdated").hidden = $("answer").hidden;
   delete document.body.dataset.settled;
+}
+
+// From the very moment of a change nothing can be taken or published of what is shown; where a new answer takes its
+// time, it is dimmed as well, and said to be out of date.
+function outdate() {
+  shown.settled = null;
+  $("answer").inert = true;
 }
 
 // Another table is being opened, or there is no answer: nothing that was said or shown before may stand under its name.
@@ -41,12 +51,12 @@ function clearShown() {
   unsettle();
   tell("");
   for (const id of ["figure-before", "figure-after", "announce"]) $(id).textContent = "";
-  $("answer").hidden = true;
+  $("answer").hidden = $("outdated").hidden = true;
 }
 
 function fail(error) {
   clearShown(); // the old command would be taken for that of what is chosen now
-  tellInSight(inWords(error));
+  tellInSight(inWords(error), error.about);
 }
 
 function draw(box, source) {
@@ -82,7 +92,12 @@ function show(answer, asked) {
   $("theta").textContent = value;
   $("figure-after").textContent = after;
   $("announce").textContent = `${before.replace("=", "is")} ${value} ${after}`.trim();
+  $("guarantee").textContent = answer.guarantee;
   $("in-words").textContent = answer.in_words;
+  list($("changes"), (answer.changes || []).map((text) => [text]));
+  $("changes").hidden = !answer.changes;
+  $("use-more").open = !answer.changes;
+  $("get-plan").hidden = !answer.has_plan;
   $("guess-words").textContent = answer.guess_words;
   $("odds-words").textContent = answer.odds_words;
   $("use-words").textContent = answer.use_words;
@@ -101,12 +116,13 @@ function show(answer, asked) {
   $("publish").disabled = !answer.publishable;
   if (JSON.stringify(asked) !== shown.published) { // the same is asked again when the page is turned: it stays published
     shown.ticket = shown.published = null;
-    $("again").hidden = true;
+    $("again").hidden = $("get-statement").hidden = true;
     $("saved").textContent = answer.certifiable ? "" : "There is no certificate: this mechanism gives no full guarantee here.";
   }
   $("answer").classList.remove("stale");
   $("answer").inert = false;
   $("answer").hidden = false;
+  $("outdated").hidden = true;
   shown.settled = asked;
   document.body.dataset.settled = JSON.stringify(asked);
   remember();

@@ -4,8 +4,9 @@ const scales = {
   epsilon: { low: 0.01, high: 10, from: (v) => v, to: (v) => v },
   alpha: { low: 0.05, high: 63, from: (v) => v - 1, to: (v) => v + 1 },
   odds: { low: Math.log(1.05), high: Math.log(50), from: Math.log, to: Math.exp },
+  delta: { low: 1e-9, high: 1e-2, from: (v) => v, to: (v) => v },
 };
-const symbols = { epsilon: "ε", alpha: "α", odds: "The odds" };
+const symbols = { epsilon: "ε", alpha: "α", odds: "The odds", delta: "δ" };
 
 function toSlider(name, value) {
   const { low, high, from } = scales[name];

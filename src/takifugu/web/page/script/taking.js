@@ -45,12 +45,21 @@ async function followed(answer) {
   return answer.finally(() => { goesOn = false; });
 }
 
+// What was asked for is about the question as it was then: it is no answer to another.
+const isAsked = (asked) => JSON.stringify(question()) === asked;
+const CHANGED = "The question was changed meanwhile: ask again when its answer is there.";
+
 async function download(kind, name, button) {
   if (!shown.settled) return;
+  const asked = JSON.stringify(shown.settled);
   button.disabled = true;
-  $("saved").textContent = { report: "Writing the report…", calibration: "Writing the calibration…" }[kind] || "Proving…";
+  $("saved").textContent = { certificate: "Proving…", public: "Proving…" }[kind] || `Writing the ${kind}…`;
   try {
-    keep(await followed(ask(`/api/download/${kind}`, { ...shown.settled, ...details() })), name);
+    const blob = await followed(shown.ticket && ["report", "certificate", "public", "calibration", "statement"].includes(kind)
+      ? ask("/api/download/published", { kind, ticket: shown.ticket })
+      : ask(`/api/download/${kind}`, { ...shown.settled, ...details() }));
+    if (!isAsked(asked)) throw new Refusal(CHANGED);
+    keep(blob, name);
     $("saved").textContent = `Saved as ${name}.`;
   } catch (error) {
     $("saved").textContent = inWords(error);
@@ -62,18 +71,19 @@ async function download(kind, name, button) {
 // First what would go out is said, and a ticket for exactly that is kept; the dialog's button spends it.
 async function prepare(button) {
   if (!shown.settled) return;
-  const question = JSON.stringify(shown.settled);
+  const asked = JSON.stringify(shown.settled);
   button.disabled = true;
   $("saved").textContent = "Proving that it keeps the guarantee, before anything is published…";
   try {
     const told = await followed(ask("/api/publication", { ...shown.settled, ...details() }));
+    if (!isAsked(asked)) throw new Refusal(CHANGED);
     $("saved").textContent = "";
     const warnings = told.warnings.map((text) => [text, "finding-warning"]);
     list($("publish-words"), [...told.sentences.map((text) => [text]), ...warnings]);
     $("publish-sure").checked = false;
     $("publish-now").disabled = true;
     $("publish-dialog").dataset.ticket = told.ticket;
-    $("publish-dialog").dataset.question = question;
+    $("publish-dialog").dataset.question = asked;
     $("publish-dialog").showModal();
     $("publish-dialog").scrollTop = 0; // what is focused is at the end of what is to be read
   } catch (error) {
@@ -91,6 +101,7 @@ async function publish(ticket) {
     shown.ticket = ticket;
     shown.published = $("publish-dialog").dataset.question;
     $("again").hidden = false;
+    $("get-statement").hidden = JSON.parse(shown.published).query !== "row";
     $("saved").textContent = "Saved as published.csv. These records are published now: the ledger remembers it.";
   } catch (error) {
     $("saved").textContent = inWords(error);
@@ -98,7 +109,7 @@ async function publish(ticket) {
 }
 
 function listenToTaking() {
-  const files = { report: "report.html", certificate: "certificate.json", public: "certificate-public.json", calibration: "calibration.json" };
+  const files = { report: "report.html", certificate: "certificate.json", public: "certificate-public.json", calibration: "calibration.json", statement: "statement.json", notebook: "notebook.ipynb", plan: "plan.toml" };
   for (const [kind, name] of Object.entries(files)) {
     $(`get-${kind}`).addEventListener("click", (event) => download(kind, `takifugu-${name}`, event.currentTarget));
   }

@@ -10,6 +10,7 @@ const turns = { latest: 0, floor: 0, shown: 0, flying: 0, since: 0, timer: 0, se
 function changed(moving) {
   turns.latest += 1;
   if (!moving) turns.floor = turns.latest;
+  outdate();
   return turns.latest;
 }
 
@@ -36,9 +37,16 @@ function busy(on, words = "working") {
   if (on) turns.words = words;
   if (!on || !turns.slow) {
     clearTimeout(turns.slow);
-    turns.slow = on ? setTimeout(() => { $("busy").textContent = `${words}…`; follow(); }, SLOW) : 0;
+    turns.slow = on ? setTimeout(() => {
+      $("busy").textContent = `${words}…`;
+      $("outdated").hidden = $("answer").hidden;
+      follow();
+    }, SLOW) : 0;
   }
-  if (!on) $("busy").textContent = "";
+  if (!on) {
+    $("busy").textContent = "";
+    $("outdated").hidden = true;
+  }
   $("result").setAttribute("aria-busy", String(on));
 }
 
@@ -70,9 +78,10 @@ async function watch(lane, goesOn, show) {
 }
 
 function refresh(pause = PAUSE, extra = {}, moving = false) {
-  if (turns.lookup) return;
+  if (turns.lookup || !$("secret").value) return; // what is asked for then waits for a secret
   changed(moving);
   tidy();
+  guarantees[mode()] = $("promise").value;
   document.body.dataset.asked = JSON.stringify(question());
   const good = validNumbers(offer.limits); // both tell what is wrong with them
   if (!validColumns() || !good) {
@@ -105,6 +114,10 @@ async function send(extra) {
       turns.shown = mine;
       tell("");
       show(answer, asked);
+      if (mine < turns.latest) { // of a slider that is moving on
+        outdate();
+        $("outdated").hidden = !turns.following;
+      }
     }
   } catch (error) {
     if (mine === turns.latest && error instanceof Overtaken) refresh(0, extra); // by none that is known here
