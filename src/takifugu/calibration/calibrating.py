@@ -123,7 +123,9 @@ def about_the_answer(
 ) -> list[Diagnostic]:
     """All of it."""
     told = [*_about_rows(priors, problem, channel, asked)]
-    if getattr(priors, "is_smoothed", False) and channel.publishes == "values":
+    if channel.publishes == "values" and not hasattr(asked, "alpha"):
+        told += delta_spent(problem, channel.as_list(), asked)
+    if getattr(priors, "is_smoothed", False) and channel.publishes == "values" and hasattr(asked, "alpha"):
         told.append(other_smoothing(problem, channel.as_list(), asked))
         lost = expected_loss(rule, problem, channel)
         if evidence is not None and lost > 0:
@@ -140,6 +142,40 @@ def _list_read(problem: Problem) -> list[Diagnostic]:
     if answer is None or (answer.lattice is not None and not answer.is_read) or answer.is_public:
         return []
     return [Diagnostic("list-read-for-band", several=len(answer.lists) > 1)]
+
+
+def delta_spent(problem: Problem, channel: "ListChannel", asked: Guarantee) -> list[Diagnostic]:
+    """For each (ε, δ), which published values tell more than ε allows, and by how much; in floats."""
+    from takifugu.channels import named
+
+    rows = sum(problem.beliefs[0].rows.get(secret, 0) for secret in problem.pairs.secrets)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [[channel.apply(law).probabilities for law in problem.laws(b)] for b in range(len(problem.beliefs))]
+        odds = np.zeros(len(channel.outputs))
+        for place in problem.places():
+            ratios = shares[place.belief][place.first] / shares[place.belief][place.second]
+            odds = np.maximum(odds, np.where(shares[place.belief][place.first] > 0, ratios, 0.0))
+    found = []
+    for part in asked.parts:
+        if hasattr(part, "delta"):
+            beyond = np.flatnonzero(odds > math.exp(part.epsilon) * (1 + _SPENT))
+            words = [named(channel.outputs[y]) for y in beyond[np.argsort(-odds[beyond], kind="stable")].tolist()]
+            more = [f"{len(words) - _NAMED} more"] if len(words) > _NAMED else []
+            found.append(
+                Diagnostic(
+                    "delta-spent",
+                    delta=part.delta,
+                    every=1 / part.delta,
+                    rows=rows,
+                    expected=part.delta * rows,
+                    values=", ".join([*words[:_NAMED], *more]),
+                    odds=float(odds.max()),
+                )
+            )
+    return found
+
+
+_SPENT, _NAMED = 1e-6, 8  # of the odds, for rounding to whole numbers; values that are named
 
 
 def other_smoothing(problem: Problem, channel: "ListChannel", asked: Guarantee) -> Diagnostic:
@@ -394,6 +430,11 @@ def calibrated(
         raise MechanismError(
             "a share is hidden from who believes the laws of this table's rows, and what confidence or assurance would "
             "add is not known for it: leave them out"
+        )
+    if beyond and problem.space == "values" and not hasattr(asked, "alpha"):
+        raise MechanismError(
+            f"what confidence or assurance would add is not known for {asked} of a list: leave them out, or ask for "
+            f"odds or one order"
         )
     asked = channel_guarantee(asked, private)
     sample = checked(rule, rule.find(problem, asked), problem, asked)

@@ -148,13 +148,16 @@ def _of_list(calibration: Calibration, effort: Effort | None) -> Iterator[Enclos
         raise CertificationError(f"the channel is not proved to keep {promise}: it was refuted")
     _require_best(calibration, rule, promise)
     _require_evidence(calibration, promise)
-    reach, size = rule.reach(problem), len(problem.pairs.secrets)
+    reach, size, first = rule.reach(problem), len(problem.pairs.secrets), promise.leading
     for place in problem.places():
         p, q = problem.ends(place)
+        if not hasattr(first, "alpha"):
+            yield _proved_at(place, channel.decide(p, q, first.divergence, first.budget), problem, first)
+            continue
         yield channel.enclosure(
             p,
             q,
-            alpha=promise.alpha,
+            alpha=first.alpha,
             radius_p=float(reach[place.belief * size + place.first]),
             radius_q=float(reach[place.belief * size + place.second]),
         )

@@ -21,8 +21,10 @@ from takifugu.divergences import (
     Enclosure,
     Extremes,
     Masses,
+    decide_excess,
     decide_finite,
     enclose,
+    excess,
     finite_divergence,
     largest_ratio,
     outward,
@@ -30,7 +32,7 @@ from takifugu.divergences import (
 )
 from takifugu.errors import InputError
 from takifugu.laws import Finite, Scalar, Value, columns, key, number, plain
-from takifugu.problems import Divergence, MaxDivergence, RenyiDivergence
+from takifugu.problems import Divergence, HockeyStick, MaxDivergence, RenyiDivergence
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -596,3 +598,13 @@ def _decide(
 
 register("values", RenyiDivergence, _value, _decide)
 register("values", MaxDivergence, _value, _decide)
+register(
+    "values",
+    HockeyStick,
+    lambda p, q, of, channel: float(
+        excess(channel.apply(p).probabilities, channel.apply(q).probabilities, epsilon=of.epsilon)
+    ),
+    lambda p, q, of, budget, channel, effort: decide_excess(
+        channel.published(p), channel.published(q), epsilon=of.epsilon, delta=budget
+    ),
+)

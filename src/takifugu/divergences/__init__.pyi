@@ -17,9 +17,11 @@ from takifugu.divergences.certified import settle_all as settle_all
 from takifugu.divergences.discrete import Counts as Counts
 from takifugu.divergences.discrete import Extremes as Extremes
 from takifugu.divergences.discrete import Masses as Masses
+from takifugu.divergences.discrete import decide_excess as decide_excess
 from takifugu.divergences.discrete import decide_finite as decide_finite
 from takifugu.divergences.discrete import enclose as enclose
 from takifugu.divergences.discrete import exact_odds as exact_odds
+from takifugu.divergences.discrete import excess as excess
 from takifugu.divergences.discrete import finite_divergence as finite_divergence
 from takifugu.divergences.discrete import holds as holds
 from takifugu.divergences.discrete import largest_ratio as largest_ratio

@@ -334,6 +334,53 @@ def holds(p: Masses, q: Masses, *, alpha: float, epsilon: float) -> bool:
     return decide_finite(p, q, alpha=alpha, epsilon=epsilon).holds is True
 
 
+def decide_excess(p: Masses, q: Masses, *, epsilon: float, delta: float) -> Decision:
+    """Whether Σ (p − e^ε q)₊ ≤ δ: proved either way, for ε = 0 in rational numbers alone.
+
+    >>> decide_excess(Masses((2, 1), 3), Masses((1, 2), 3), epsilon=0, delta=0.34).holds
+    True
+    """
+    from flint import arb, ctx
+
+    if epsilon == 0:
+        return _decide_variation(p, q, delta)
+    found, before = UNKNOWN, ctx.prec
+    try:
+        for ctx.prec in _EXCESS_PRECISIONS:
+            right = arb(float(epsilon)).exp() * p.denominator
+            both = zip(p.numerators, q.numerators, strict=True)
+            terms = ((a * q.denominator - b * right).max(arb(0)) for a, b in both if a)
+            total = sum(terms, arb(0)) / (p.denominator * q.denominator)
+            found = meet(found, outward(total))
+            if total <= arb(delta):
+                return Decision(True, found, f"proved: δ is at most {found.upper!r}, within {delta!r}")
+            if total > arb(delta):
+                return Decision(False, found, f"refuted: δ is at least {found.lower!r}, above {delta!r}")
+    finally:
+        ctx.prec = before
+    return Decision(None, found, f"undecided: {_EXCESS_PRECISIONS[-1]} bits are not enough; δ lies in {found}")
+
+
+def _decide_variation(p: Masses, q: Masses, delta: float) -> Decision:
+    """The same at ε = 0, a rational number."""
+    both = zip(p.numerators, q.numerators, strict=True)
+    whole = sum(max(0, a * q.denominator - b * p.denominator) for a, b in both)
+    total = Fraction(whole, p.denominator * q.denominator)
+    found = Enclosure(math.nextafter(float(total), 0.0), math.nextafter(float(total), 1.0))
+    if total <= Fraction(delta):
+        return Decision(True, found, f"proved: δ is at most {found.upper!r}, within {delta!r}")
+    return Decision(False, found, f"refuted: δ is at least {found.lower!r}, above {delta!r}")
+
+
+_EXCESS_PRECISIONS = (192, 1024)
+
+
+def excess(p: Array, q: Array, *, epsilon: float) -> Array:
+    """Σ (p − e^ε q)₊ along the last axis, in floats."""
+    found: Array = np.maximum(p - math.exp(epsilon) * q, 0.0).sum(axis=-1)
+    return found
+
+
 def within_odds(p: Masses, q: Masses, *, odds: float | Fraction) -> bool:
     """Whether p ≤ odds·q everywhere, in integers: equality counts as kept, and nothing is rounded.
 

@@ -386,6 +386,14 @@ _LISTS = {
         "from them: give a domain, or bounds and a step, that are public}",
         "warning",
     ),
+    # What a list does with the share that (ε, δ) leaves open.
+    "delta-spent": Template(
+        "delta = {delta:g} bounds no odds: it lets one published value in {every:.3g} give its secret away"
+        "{rows:?, of these {rows} rows about {expected:.3g}|}. {values:?Published as {values} a secret's odds move by "
+        "more than epsilon alone allows, by a factor of up to {odds:.3g}: odds beside it would bound that|Here no "
+        "value moves the odds by more than epsilon alone allows}",
+        "warning",
+    ),
     # Whole rows that are many and shared by few.
     "sparse-chosen": Template(
         "the answer takes {values:,} values, more than the {limit:,} for which the best channel is found in one "

@@ -485,7 +485,9 @@ def channel_facts(
         lower_bound=calibration.lower_bound,
         share_changed=channel.share_changed(mass),
         worst_odds=worst_odds(calibration, channel),
-        costs=_costs(calibration, channel, columns, mass) if compare else (),
+        costs=_costs(calibration, channel, columns, mass)
+        if compare and hasattr(calibration.guarantee, "alpha")
+        else (),
         adversary=most_telling(calibration),
         pair_losses=pair_losses(calibration),
         beliefs=belief_losses(calibration),

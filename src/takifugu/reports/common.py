@@ -278,7 +278,7 @@ def _all_losses(calibration: Calibration, belief: int) -> Array | None:
     size, channel = len(secrets), calibration.channel
     found = np.full((size, size), math.nan)
     position = {secret: k for k, secret in enumerate(secrets)}
-    if channel.publishes == "values":
+    if channel.publishes == "values" and hasattr(calibration.guarantee, "alpha"):
         if size * size * len(channel.as_list().outputs) > _MOST_NUMBERS:
             return None
         published = np.stack([channel.apply(law).probabilities for law in problem.laws(belief)])

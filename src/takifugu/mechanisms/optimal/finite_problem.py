@@ -16,7 +16,9 @@ from takifugu.divergences import (
     Counts,
     Extremes,
     Masses,
+    decide_excess,
     exact_odds,
+    excess,
     finite_divergence,
     holds,
     lowered,
@@ -27,7 +29,7 @@ from takifugu.divergences import (
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Scalar, Value, columns, key, number, plain
 from takifugu.mechanisms.optimal.program import Indices, components
-from takifugu.problems import Guarantee, Problem
+from takifugu.problems import Guarantee, HockeyStick, Problem
 
 
 class Table(NamedTuple):
@@ -97,22 +99,28 @@ class Limits:
     pairs: i against j, by the places of laws
     alpha, epsilon: D_α is `epsilon` at most, and for α = ∞ the logarithm of every ratio; None is no such limit
     odds: every ratio is this at most, as the exact number given; None is no such limit
+    excesses: for each (ε, δ), Σ (p − e^ε q)₊ is δ at most
     """
 
     pairs: Sequence[tuple[int, int]]
     alpha: float = math.inf
     epsilon: float | None = None
     odds: float | Fraction | None = None
+    excesses: tuple[tuple[float, float], ...] = ()
 
     def seem_kept(self, p: Array, q: Array) -> bool:
         """Whether rows p are within the limits of the same rows of q, as far as float64 can tell."""
         if self.epsilon is not None and not (finite_divergence(p, q, alpha=self.alpha) <= self.epsilon).all():
+            return False
+        if not all((excess(p, q, epsilon=epsilon) <= delta).all() for epsilon, delta in self.excesses):
             return False
         return self.odds is None or bool((p <= float(self.odds) * q).all())
 
     def are_kept(self, p: Masses, q: Masses) -> bool:
         """Whether p is proved to be within the limits of q."""
         if self.odds is not None and not within_odds(p, q, odds=self.odds):
+            return False
+        if not all(decide_excess(p, q, epsilon=epsilon, delta=delta).holds for epsilon, delta in self.excesses):
             return False
         return self.epsilon is None or holds(p, q, alpha=self.alpha, epsilon=self.epsilon)
 
@@ -142,7 +150,7 @@ class Promise(Limits):
         order_or_odds(self.alpha)
         epsilon = None if self.epsilon is None or self.epsilon == math.inf else budget(self.epsilon)
         odds = None if self.odds is None else exact_odds(self.odds)
-        if epsilon is None and odds is None:
+        if epsilon is None and odds is None and not self.excesses:
             raise InputError("a guarantee needs epsilon, odds, or both")
         radius = np.zeros(len(laws)) if self.radius is None else reals("radius", self.radius).copy()
         if radius.shape != (len(laws),) or not ((radius >= 0) & np.isfinite(radius)).all():
@@ -211,7 +219,7 @@ class Promise(Limits):
 
     def _not_clear_at_once(self, above: dict[int, Masses], below: dict[int, Masses]) -> Sequence[tuple[int, int]]:
         """The pairs to look at: of bounded ratios none where the largest of all is within the limits of the least."""
-        if len(self.pairs) <= _MANY_PAIRS or not (self.alpha == math.inf or self.epsilon is None):
+        if len(self.pairs) <= _MANY_PAIRS or self.excesses or not (self.alpha == math.inf or self.epsilon is None):
             return self.pairs
         left, right = np.array(self.pairs, dtype=np.intp).T
         component = components(left, right, len(self.laws))[left]
@@ -254,15 +262,30 @@ def promise_of(
 ) -> Promise:
     """What a channel between the values of a problem has to keep, in arrays."""
     table = table_of(problem)
+    rest, excesses = apart(asked)
+    beside = None if rest is None else rest.odds_beside
     return Promise(
         laws=table.laws,
         pairs=table.pairs,
-        alpha=asked.alpha,
-        epsilon=asked.epsilon,
-        odds=None if asked.odds_beside is None else Fraction(asked.odds_beside),
+        alpha=math.inf if rest is None else rest.alpha,
+        epsilon=None if rest is None else rest.epsilon,
+        odds=None if beside is None else Fraction(beside),
+        excesses=excesses,
         radius=radius,
         local_price=local_price,
     )
+
+
+def apart(asked: Guarantee) -> tuple[Guarantee | None, tuple[tuple[float, float], ...]]:
+    """What of a guarantee is about one order or odds, if anything is; and the (ε, δ) of its other parts."""
+    excesses: list[tuple[float, float]] = []
+    rest: Guarantee | None = None
+    for part in asked.parts:
+        if type(of := part.divergence) is HockeyStick:
+            excesses.append((of.epsilon, part.budget))
+        else:
+            rest = part if rest is None else rest & part
+    return rest, tuple(excesses)
 
 
 def is_kept(problem: Problem, asked: Guarantee, channel: ListChannel, *, radius: Array | None = None) -> bool:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from takifugu.mechanisms.optimal.finite_problem import (
     Cells,
     Loss,
     Table,
+    apart,
     frozen_matrix,
     is_kept,
     loss_matrix,
@@ -43,7 +45,8 @@ from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
 from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
 from takifugu.mechanisms.optimal.solving import solve, solve_faint
-from takifugu.problems import Guarantee, Problem, asked_for
+from takifugu.mechanisms.optimal.with_delta import Multipliers, WithDelta
+from takifugu.problems import Approximate, Guarantee, Problem, Renyi, asked_for
 
 AUTO = "auto"
 MOST_VALUES = 2_000  # of one program for the whole channel; more go column by column
@@ -65,6 +68,8 @@ def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
 
 def optimality_from(plain: object) -> Optimality:
     """What proves a lower bound, as its `to_json` wrote it; anything else is refused."""
+    if isinstance(plain, dict) and "slack" in plain:
+        return Multipliers.from_json(plain)
     is_of_columns = isinstance(plain, dict) and "prices" in plain
     return Prices.from_json(plain) if is_of_columns else Duals.from_json(plain)
 
@@ -176,9 +181,25 @@ class Optimal(Mechanism):
         asked = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) not in (f.default, None)}
         return next((f"{name}={asked[name]!r}" for name in _ONLY[_other(solver)] if name in asked), None)
 
+    def require(self, asked: Guarantee) -> None:
+        """See `Mechanism`: several (ε, δ) beside odds, or one order beside odds."""
+        rest, excesses = apart(asked)
+        if rest is not None:
+            super().require(rest)
+        if excesses and rest is not None and rest.most_odds is None:
+            raise MechanismError(
+                f"{self.name!r} finds no channel for {asked}: it keeps (ε, δ) alone or beside odds, with no order α"
+            )
+        if excesses and (self.solver == "columns" or self.local_price is not None or np.any(self.radius)):
+            raise MechanismError(
+                f"{self.name!r} keeps (ε, δ) by one program, for the priors as they are: leave solver, radius and "
+                f"local_price out, or ask for odds"
+            )
+
     def find(self, problem: Problem, asked: Guarantee) -> Found:
         """Solve, repair and prove."""
         rule = self.settled(problem)
+        rule.require(asked)
         channel, bound, proof = _SOLVERS[rule.solver](rule, problem, asked)
         # Rounding to counts can miss a wish by a hair, and the exact condition for a radius is a hair wider than the
         # program's: what was found may cost less than the bound by as much, and a bound must not contradict it.
@@ -192,6 +213,8 @@ class Optimal(Mechanism):
             InputError: where the proof is of another kind, or of another problem.
         """
         rule = self.settled(problem)
+        if isinstance(proof, Multipliers) and apart(asked)[1]:
+            return _with_delta(rule, problem, asked).lower_bound(proof)
         if rule.solver == "columns" and isinstance(proof, Prices):
             return _bound_by_columns(rule, problem, asked, proof)
         if rule.solver == "program" and isinstance(proof, Duals):
@@ -281,13 +304,34 @@ _SAFER = 0.9  # the share of the budget for which a channel is solved that repai
 
 
 def _by_program(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
+    if apart(asked)[1]:
+        return _by_slack(rule, problem, asked)
     table, solution = table_of(problem), solve_faint(rule.program(problem, asked))
     counts = rule.proved_counts(problem, asked, solution.matrix)
     return _Solved(FiniteChannel(table.values, table.values, counts), solution.lower_bound, solution.duals)
 
 
+def _by_slack(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
+    table, program = table_of(problem), _with_delta(rule, problem, asked)
+    matrix, multipliers = program.solved()
+    counts = rule.proved_counts(problem, asked, matrix)
+    return _Solved(FiniteChannel(table.values, table.values, counts), program.lower_bound(multipliers), multipliers)
+
+
+def _with_delta(rule: Optimal, problem: Problem, asked: Guarantee) -> WithDelta:
+    rest, excesses = apart(asked)
+    # The smooth program asks for a guarantee of its own: where the odds are free, for one that nothing is held to.
+    program = rule.program(problem, Renyi(math.inf, _FREE) if rest is None else rest)
+    return WithDelta(program, excesses, None if rest is None else Fraction(program.factor))
+
+
+_FREE = 700.0  # of a logarithm: odds that no float exceeds
+
+
 def _fallback(rule: Optimal, problem: Problem, asked: Guarantee) -> Array | None:
     """A channel that keeps more than the promise, where forbidden moves leave no constant one to mix in."""
+    if apart(asked)[1]:
+        return _safer_slack(rule, problem, asked)
     odds = None if asked.odds_beside is None else 1 + _SAFER * (asked.odds_beside - 1)
     try:
         safer = solve(
@@ -297,6 +341,18 @@ def _fallback(rule: Optimal, problem: Problem, asked: Guarantee) -> Array | None
         return _on_all(safer, _support(rule, table), table.values)
     except (MechanismError, CalibrationError):
         return None
+
+
+def _safer_slack(rule: Optimal, problem: Problem, asked: Guarantee) -> Array | None:
+    rest, excesses = apart(asked)
+    parts: list[Guarantee] = [Approximate(epsilon, _SAFER * delta) for epsilon, delta in excesses]
+    stricter = reduce(and_, parts if rest is None else [rest, *parts])
+    try:
+        matrix, _ = _with_delta(rule, problem, stricter).solved()
+    except MechanismError:
+        return None
+    table = table_of(problem)
+    return _on_all(matrix, _support(rule, table), table.values)
 
 
 @lru_cache(maxsize=32)
