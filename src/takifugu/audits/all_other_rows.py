@@ -75,7 +75,18 @@ class KnownRows:
 
 
 def known_rows(rows: Rows, calibration: Calibration) -> KnownRows:
-    """What this publication tells who knows all of its rows but one, taken as shuffled."""
+    """What this publication tells who knows all of its rows but one, taken as shuffled.
+
+    Args:
+        rows: what was published beside what is true.
+        calibration: what it was published with.
+
+    Returns:
+        The largest factor over all people and pairs, beside what is guaranteed.
+
+    Raises:
+        InputError: for publications that such an adversary is not defined for.
+    """
     answer, limit = calibration.answer, calibration.total.most_odds
     if answer is None or answer.query != "row" or answer.known or not rows.answer:
         raise InputError("who knows all other rows attacks rows of a table, with nothing known of them beside")
@@ -220,6 +231,14 @@ def table_chance(matrix: Mapping[Key, Array], tallies: Mapping[Key, int], told: 
 
     The most frequent published value is what is left over; of the others every number up to the published one is
     counted, row by row, in sums of positive numbers.
+
+    Args:
+        matrix: the probability of each published value, by true value.
+        tallies: how many true rows have each value.
+        told: how often each value was published.
+
+    Returns:
+        A probability; rows go out in random order, so the counts are all there is.
 
     >>> half = {"a": np.array([0.5, 0.5])}
     >>> table_chance(half, {"a": 2}, [1, 1]), table_chance(half, {"a": 3}, [3, 0])

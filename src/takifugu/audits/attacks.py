@@ -48,6 +48,14 @@ def values(rows: Rows, names: Sequence[str], known: Places) -> Array:
     """Numbers as they are, labels one by one, and the difference of any two columns of numbers.
 
     A difference shows what two columns share, such as noise that was drawn once for both.
+
+    Args:
+        rows: what was published.
+        names: the columns that are looked at.
+        known: the rows that the attacker may learn from, which choose the labels that are common.
+
+    Returns:
+        A matrix, rows by features.
     """
     parts, numbers = [], []
     for name in names:
@@ -61,7 +69,15 @@ def values(rows: Rows, names: Sequence[str], known: Places) -> Array:
 
 
 def encoded(column: Column, known: Places) -> Array:
-    """A column as features: a number and whether it is missing, or one feature for each common label."""
+    """A column as features: a number and whether it is missing, or one feature for each common label.
+
+    Args:
+        column: what was published of it.
+        known: the rows that the attacker may learn from.
+
+    Returns:
+        A matrix, rows by features.
+    """
     if column.numbers is not None:
         missing = np.isnan(column.numbers)
         parts = [within_reach(column)]
@@ -76,7 +92,17 @@ def encoded(column: Column, known: Places) -> Array:
 
 
 def trace_scores(rows: Rows, names: Sequence[str], known: Places) -> Array:
-    """What lies below the noise: the decimals of each number, how many it is written with, and how often it occurs."""
+    """What lies below the noise: the decimals of each number, how many it is written with, and how often it occurs.
+
+    Args:
+        rows: what was published.
+        names: the columns that are looked at.
+        known: the rows that the attacker may learn from.
+
+    Returns:
+        Features that exact noise leaves empty, and noise in floats does not (I. Mironov, "On significance of the least
+        significant bits for differential privacy", 2012).
+    """
     parts: list[Array] = []
     for name in names:
         column = rows.published[name]
@@ -101,6 +127,13 @@ def order_scores(rows: Rows, known: Places) -> Array:
 
     The published values of the rows that may be known are smoothed over their places, at several widths. No row's own
     value is among them: that is not the order's.
+
+    Args:
+        rows: what was published.
+        known: the rows that the attacker may learn from.
+
+    Returns:
+        Features that are pure chance where the rows were shuffled.
     """
     places = rows.place[known]
     turn = np.argsort(places, kind="stable")
@@ -134,7 +167,17 @@ _SHARPEST = 12.0  # no score says more than e^12 : 1
 
 
 def logistic(x: Array, y: Places, asked: Array, seed: int) -> Array:
-    """Logistic regression, both secrets weighing the same."""
+    """Logistic regression, both secrets weighing the same.
+
+    Args:
+        x: features of the rows that are learned from.
+        y: whether each is the first secret's.
+        asked: features of the rows that are scored.
+        seed: of what the learner draws.
+
+    Returns:
+        A score a row, larger where the first secret is likelier.
+    """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
@@ -206,7 +249,15 @@ def sharp(scores: Array) -> Array:
 
 
 def through(channel: Channel, *, weaker: bool = False) -> Callable[[Rows, Law, Law], Array]:
-    """The ratio of two laws as this channel publishes them, or as it would if it did less than it states."""
+    """The ratio of two laws as this channel publishes them, or as it would if it did less than it states.
+
+    Args:
+        channel: what the publication went through.
+        weaker: whether to take it for one that did less than it states.
+
+    Returns:
+        A score: the logarithm of the ratio, the best there is where the laws are true (J. Neyman and E. Pearson, 1933).
+    """
 
     def score(rows: Rows, p: Law, q: Law) -> Array:
         columns, back = _distinct([_told(rows.published[name], channel) for name in rows.answer])
@@ -351,7 +402,18 @@ class Parts:
 
 
 def halves(rows: Rows, pair: Pair, seed: int, among: Places | None = None) -> list[Parts]:
-    """The rows of either secret at random into the three parts."""
+    """The rows of either secret at random into the three parts.
+
+    Args:
+        rows: what was published.
+        pair: two secrets.
+        seed: of the parts.
+        among: the rows that are meant; all where left out.
+
+    Returns:
+        For each secret the rows to learn from, to choose by and to test on. What is tested has no part in what is
+        chosen.
+    """
     parts = []
     for place, name in enumerate(pair):
         mine = rows.of(name) if among is None else among[rows.secrets[among] == name]
@@ -387,7 +449,17 @@ class _Held(NamedTuple):
 
 
 def order_tells(rows: Rows, pair: Pair, *, chance: float, seed: int) -> Diagnostic | None:
-    """What places tell of a pair; of rows in a random order something is found with this chance at most."""
+    """What places tell of a pair; of rows in a random order something is found with this chance at most.
+
+    Args:
+        rows: what was published.
+        pair: two secrets.
+        chance: of a remark where the order is random.
+        seed: of the permutations that it is held against.
+
+    Returns:
+        The remark, or None.
+    """
     mine = np.flatnonzero((rows.secrets == pair[0]) | (rows.secrets == pair[1]))
     mine = mine[np.argsort(rows.place[mine], kind="stable")]
     is_first = rows.secrets[mine] == pair[0]

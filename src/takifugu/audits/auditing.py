@@ -72,6 +72,13 @@ def rows_of_beliefs(problem: Problem, rows: Rows) -> dict[int, Cell]:
 
     A belief whose cell cannot be found in the truth is left out: nothing is said about it. Of the two beliefs about a
     cell the second is too, as it is about the same rows.
+
+    Args:
+        problem: whose beliefs say what an adversary may know.
+        rows: what was published beside what is true.
+
+    Returns:
+        The places of the rows, by the number of the belief.
     """
     known = () if problem.answer is None else problem.answer.known
     everyone = Cell(np.arange(len(rows)), 0)
@@ -99,7 +106,17 @@ _SURELY = 6.0  # standard deviations
 
 
 def look(rows: Rows, calibration: Calibration, pairs: list[Pair], known: tuple[str, ...]) -> list[Diagnostic]:
-    """What stands out without any attack."""
+    """What stands out without any attack.
+
+    Args:
+        rows: what was published beside what is true.
+        calibration: what the publication was made with.
+        pairs: the pairs that are looked at.
+        known: the columns that an adversary may know.
+
+    Returns:
+        Remarks: a secret that was published, a column that tells it, values that left unchanged.
+    """
     found: list[Diagnostic] = []
     secret = () if calibration.answer is None else calibration.answer.secret
     found += [Diagnostic("secret-published", column=name) for name in secret if name in rows.published]
@@ -176,7 +193,15 @@ class Task:
 
 
 def chosen_pairs(rows: Rows, calibration: Calibration) -> tuple[list[Pair], list[Diagnostic]]:
-    """The pairs with rows enough, and of many those with most; chosen without a look at what was published."""
+    """The pairs with rows enough, and of many those with most; chosen without a look at what was published.
+
+    Args:
+        rows: what was published beside what is true.
+        calibration: whose pairs they are.
+
+    Returns:
+        The pairs, and remarks on those that are left out.
+    """
     counts = {secret: len(rows.of(secret)) for secret in calibration.pairs.secrets}
     every = len(calibration.pairs)
     large = [pair for pair in calibration.pairs if min(counts[name] for name in pair) >= LEAST_ROWS]
@@ -234,7 +259,16 @@ _CURVE = 60  # points of a curve
 
 
 def guess(tuned: tuple[Array, Array], tested: tuple[Array, Array], level: float) -> Guess:
-    """The share of right guesses at the threshold that did best on the rows for choosing."""
+    """The share of right guesses at the threshold that did best on the rows for choosing.
+
+    Args:
+        tuned: the scores of rows of both secrets by which the threshold is chosen.
+        tested: those of other rows, on which it is judged.
+        level: the confidence of the interval.
+
+    Returns:
+        The share of right guesses where both secrets are equally frequent, and an interval for it.
+    """
     cuts = np.unique(np.concatenate(tuned))
     hits = [_above(tuned[0], cuts), _above(tuned[1], cuts)]
     cut = float(cuts[int(np.argmax(hits[0] - hits[1]))])
@@ -250,7 +284,15 @@ def _above(scores: Array, cuts: Array) -> Array:
 
 
 def curve(first: Array, second: Array) -> tuple[tuple[float, float], ...]:
-    """The shares of the second secret's rows and of the first's at or above each of some thresholds."""
+    """The shares of the second secret's rows and of the first's at or above each of some thresholds.
+
+    Args:
+        first: scores of rows of the first secret.
+        second: those of the second.
+
+    Returns:
+        Points of the receiver operating characteristic, from (0, 0) to (1, 1).
+    """
     cuts = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0, 1, _CURVE)))[::-1]
     points = zip(_above(second, cuts).tolist(), _above(first, cuts).tolist(), strict=True)
     return ((0.0, 0.0), *points, (1.0, 1.0))
@@ -294,9 +336,8 @@ def audit(
             were fitted does so here, unless other sentinels or texts are named.
         progress: called with the number of attacks done and of all.
         all_other_rows: also ask by how much the odds of anybody's secret move for an adversary who knows every other
-            row, and fits
-            the channel again for each row that the last person may have: exactly, so of small tables alone. A channel
-            that was fitted to these rows guarantees nothing against them.
+            row, and fits the channel again for each row that the last person may have: exactly, so of small tables
+            alone. A channel that was fitted to these rows guarantees nothing against them.
     """
     guarantee = _promise(calibration)
     level = real("level", level, "a probability between 0 and 0.5")
@@ -385,6 +426,12 @@ def audited(calibration: Calibration) -> Guarantee:
 
     An attack bounds a Rényi divergence from below, and of a δ it says nothing; but what the channel tells of these laws
     at an order follows from it.
+
+    Args:
+        calibration: what the publication was made with.
+
+    Returns:
+        A guarantee that has an order.
     """
     guarantee, channel = calibration.guarantee, calibration.channel
     if hasattr(guarantee, "alpha"):

@@ -209,7 +209,11 @@ class Audit(Plotted):
         return " ".join(f"{one[0].upper()}{one[1:].rstrip('.')}." for one in self.sentences)
 
     def to_dict(self) -> dict[str, object]:
-        """The figures as plain values for JSON."""
+        """The figures as plain values for JSON.
+
+        Returns:
+            What a machine may read. No record is in it, and the shares of guesses describe the rows of each secret.
+        """
         return {
             "contradicted": self.contradicted,
             "confidence": self.confidence,
@@ -241,7 +245,14 @@ class Audit(Plotted):
         return str(_page().fragment(self)) if self.attacks else f"<p>{html.escape(str(self))}</p>"
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write one HTML file with everything in it. It describes the rows of each secret: for the auditor."""
+        """Write one HTML file with everything in it. It describes the rows of each secret: for the auditor.
+
+        Args:
+            path: the name of the file, written over where it is there.
+
+        Raises:
+            InputError: where it cannot be written.
+        """
         from takifugu.atomic import write_text
 
         if not self.attacks:
@@ -443,7 +454,18 @@ class Wager:
             return np.exp((self.order - 1) * gap), np.exp(self.order * gap)
 
     def divergence(self, below: float, above: float) -> float:
-        """The bound that follows from E_P ≥ `below` and E_Q ≤ `above`; 0 where it says nothing."""
+        """The bound that follows from E_P ≥ `below` and E_Q ≤ `above`; 0 where it says nothing.
+
+        For h between 0 and 1 Hölder's inequality gives E_P h^(α−1) ≤ e^((α−1)D/α)·(E_Q h^α)^((α−1)/α), so that two
+        means bound D_α from below (proofs/audit.md).
+
+        Args:
+            below: less than the mean under the first law.
+            above: more than the mean under the second.
+
+        Returns:
+            A lower bound, 0 or more.
+        """
         if below <= 0 or above <= 0:
             return 0.0
         weight = 1.0 if math.isinf(self.order) else self.order / (self.order - 1)
@@ -454,6 +476,15 @@ def lower_bound(wager: Wager, first: Array, second: Array, *, risk: float) -> fl
     """A number that D_α of the first law from the second exceeds, but for a probability of `risk` at most.
 
     `first` and `second` are scores of rows that had no part in choosing the wager.
+
+    Args:
+        wager: how scores become means, chosen on other rows.
+        first: scores of rows of the first secret.
+        second: those of the second.
+        risk: the probability with which the bound may be wrong.
+
+    Returns:
+        The bound, 0 where nothing is shown. Both means are bounded with half of the risk each.
     """
     if not len(first) or not len(second):
         return 0.0
@@ -470,6 +501,14 @@ def mean_at_least(values: Array, *, risk: float, stake: float) -> float:
     before; so by Markov's inequality it passes 1/risk with a probability of `risk` at most. The bound is the least m
     that is not refuted so. The values need not have one law: the bound is then on the average of their means, and
     also where they are drawn without replacement (Maclaurin's inequality).
+
+    Args:
+        values: independent, each between 0 and 1.
+        risk: the probability with which the bound may be wrong.
+        stake: c, the share of the fortune that each value is bet on.
+
+    Returns:
+        A number between 0 and the sample's mean.
     """
     distinct, times = np.unique(values, return_counts=True)
     counts = times.astype(np.float64)
@@ -502,6 +541,16 @@ def best_wager(first: Array, second: Array, *, alpha: float, risk: float, rows: 
     """The wager that guarantees most for a test on `rows` further rows, judged by rows kept for this choice.
 
     What it guarantees is a guess, and nothing rests on it.
+
+    Args:
+        first: scores of rows of the first secret, kept for this choice.
+        second: those of the second.
+        alpha: the order of the guarantee.
+        risk: that the test will take.
+        rows: how many rows of either secret it will have.
+
+    Returns:
+        The wager, and the bound that it is expected to give.
     """
     best, most = Wager(alpha, 0.0, is_event=True), -math.inf
     for wager in _candidates(first, second, alpha):
@@ -541,6 +590,14 @@ def _expected(values: Array, rows: int, risk: float) -> tuple[float, float]:
 
 def share_interval(hits: int, rows: int, *, risk: float) -> tuple[float, float]:
     """Clopper and Pearson's interval for a probability; each end fails with a probability of `risk`/2 at most.
+
+    Args:
+        hits: how often it happened.
+        rows: of how many times.
+        risk: of both ends together.
+
+    Returns:
+        The two ends, exact for a binomial distribution; (0, 1) where there are no rows.
 
     >>> tuple(round(end, 4) for end in share_interval(8, 10, risk=0.05))
     (0.4439, 0.9748)

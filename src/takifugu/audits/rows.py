@@ -58,7 +58,20 @@ class Column:
 def in_order(
     out: dict[str, Column], true: dict[str, Column], secrets: Objects, answer: Sequence[Column]
 ) -> npt.NDArray[np.intp]:
-    """Row by row; a release that leaves other secrets out, or rows without a value, is as long as what it kept."""
+    """Row by row; a release that leaves other secrets out, or rows without a value, is as long as what it kept.
+
+    Args:
+        out: the published columns.
+        true: the true ones.
+        secrets: of the true rows.
+        answer: the true columns that were published.
+
+    Returns:
+        For each published row the place of its true one.
+
+    Raises:
+        InputError: where the two tables do not have as many rows, so that nobody knows which is which.
+    """
     here, there = len(next(iter(out.values())).labels), len(secrets)
     hidden = np.array([one is not None for one in secrets], dtype=np.bool_)
     whole = np.ones(there, dtype=np.bool_)
@@ -75,7 +88,18 @@ def in_order(
 
 
 def unshuffled(positions: object, rows: int) -> npt.NDArray[np.intp]:
-    """Where in the publication each of its rows stands, in their first order; `positions` may be a path."""
+    """Where in the publication each of its rows stands, in their first order; `positions` may be a path.
+
+    Args:
+        positions: a list, or the file that a release wrote for its owner.
+        rows: how many there are.
+
+    Returns:
+        A permutation.
+
+    Raises:
+        InputError: for what is none.
+    """
     if isinstance(positions, str | os.PathLike):
         table = Table(positions)
         if POSITION not in table.columns:
@@ -90,7 +114,19 @@ def unshuffled(positions: object, rows: int) -> npt.NDArray[np.intp]:
 
 
 def joined(out: dict[str, Column], true: dict[str, Column], names: tuple[str, ...]) -> npt.NDArray[np.intp]:
-    """The true row of each published one, by columns that name it."""
+    """The true row of each published one, by columns that name it.
+
+    Args:
+        out: the published columns.
+        true: the true ones.
+        names: the columns by which rows are told apart in both.
+
+    Returns:
+        For each published row the place of its true one.
+
+    Raises:
+        InputError: where a column is missing, a row is named twice, or one is named that is not there.
+    """
     for name in names:
         for role, table in (("published", out), ("truth", true)):
             if name not in table:

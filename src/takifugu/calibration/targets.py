@@ -37,7 +37,7 @@ _ALIKE = 1e-6  # what rounding may do to an error that should fall as the budget
 
 
 def require_one_way(problem: Problem, guarantee: Guarantee | None = None, **promise: float | None) -> None:
-    """Refuse a promise that is asked for in two ways, and what is none, before any work.
+    """Refuse a guarantee that is asked for in two ways, and what is none, before any work.
 
     Args:
         problem: the priors and pairs.
@@ -88,7 +88,7 @@ def promise_asked(
     best_guess: float | None,
     delta: float | None = None,
 ) -> Guarantee:
-    """The promise that the arguments name together.
+    """The guarantee that the arguments name together.
 
     Args:
         problem: the priors and pairs, for the order of a guarantee that a best guess stands for.
@@ -110,7 +110,7 @@ def promise_asked(
 
 
 def default_order(problem: Problem) -> float:
-    """The order of a promise that was asked for backwards: bounded odds where a channel can promise them.
+    """The order of a guarantee that was calibrated to a target: bounded odds where a channel can keep them.
 
     Args:
         problem: whose answers are numbers, vectors or values of a list.
@@ -196,7 +196,7 @@ def strongest(
 ) -> Calibration:
     """The calibration of the least budget, to two per cent, whose error beside the spread is at most this.
 
-    The best channel's error falls as the budget grows, since what was allowed stays allowed; with evidence from draws
+    The best channel's error falls as the budget grows, since what was allowed stays allowed; with Monte Carlo evidence
     or another mechanism it may falter, and then a finding says so. What is returned was seen to err no more.
 
     One is chosen of those tried, and what was tried before steers the choice. So `calibrated`, which is given the

@@ -77,7 +77,18 @@ class ChainBox:
 
     @classmethod
     def around(cls, chain: MarkovChain, by: Probability) -> "ChainBox":
-        """Every chain whose transitions are within `by` of this one's, stationary; what is impossible stays so."""
+        """Every chain whose transitions are within `by` of this one's, stationary; what is impossible stays so.
+
+        Args:
+            chain: in the middle.
+            by: how far each probability may be off.
+
+        Returns:
+            The box.
+
+        >>> ChainBox.around(MarkovChain([[0.5, 0.5], [0.5, 0.5]]), 0.1).holds(MarkovChain([[0.55, 0.45], [0.5, 0.5]]))
+        True
+        """
         width = decimal(by, "by")
         if not 0 <= width < 1:
             raise InputError(f"by must be a number from 0 to below 1, got {by!r}")
@@ -90,7 +101,14 @@ class ChainBox:
         return f"<ChainBox of {len(self.states)} states>"
 
     def holds(self, chain: MarkovChain) -> bool:
-        """Whether a chain is in it."""
+        """Whether a chain is in it.
+
+        Args:
+            chain: over the same number of states.
+
+        Returns:
+            True or False, in exact arithmetic.
+        """
         rows = zip(self.rows, chain.transition, strict=True)
         return len(chain.states) == len(self.states) and all(
             a <= p <= b for (low, high), row in rows for a, p, b in zip(low, row, high, strict=True)
@@ -112,7 +130,14 @@ class ChainBox:
         return BoxPriors(self, length, answer)
 
     def bounds(self, length: int) -> Bounds:
-        """From below and above, every step rounded outwards."""
+        """From below and above, every step rounded outwards.
+
+        Args:
+            length: how many times.
+
+        Returns:
+            Bounds on the probabilities of all numbers of steps and of all marginals, for every chain in the box.
+        """
         rows = [_outwards(row) for row in self.rows]
         size = len(rows)
         steps = np.empty((2, max(length, _UNTIL if self.start is None else 1), size, size))

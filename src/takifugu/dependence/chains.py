@@ -39,7 +39,15 @@ class Count:
     column: str | None = None
 
     def numbers(self, states: Sequence[Hashable], length: int) -> list[Fraction]:
-        """What a visit of each state adds to the answer."""
+        """What a visit of each state adds to the answer.
+
+        Args:
+            states: of the chain.
+            length: how many times are added up.
+
+        Returns:
+            1 for the state that is counted and 0 for all others.
+        """
         if self.state not in states:
             raise InputError(f"there is no state {self.state!r}: the chain has {', '.join(map(repr, states))}")
         return [Fraction(state == self.state) for state in states]
@@ -78,7 +86,16 @@ class Histogram:
         ]
 
     def counts(self, number: int, states: int, length: int) -> tuple[int, ...] | None:
-        """The counts that a number stands for; None where there are none."""
+        """The counts that a number stands for; None where there are none.
+
+        Args:
+            number: the sum of the digits that the visits add.
+            states: how many states there are.
+            length: how many times there are.
+
+        Returns:
+            The number of visits of each state, the last by what is left.
+        """
         found = []
         for _ in range(states - 1):
             number, digit = divmod(number, length + 1)
@@ -113,7 +130,16 @@ class MarkovChain:
         start: Sequence[Probability] | None = None,
         states: Sequence[Hashable] | None = None,
     ) -> None:
-        """Read every number as a fraction."""
+        """Read every number as a fraction.
+
+        Args:
+            transition: a row for each state, with the probability of each state after it.
+            start: the probabilities of the first state; the stationary ones where left out.
+            states: their names; 0, 1, … where left out.
+
+        Raises:
+            InputError: for rows that are no probabilities, and for chains of several parts without a start.
+        """
         if not hasattr(transition, "__iter__"):
             raise InputError(f"transition must be a list of rows, got {transition!r}")
         rows = [distribution(row, f"row {k} of the transition matrix") for k, row in enumerate(transition)]
@@ -142,7 +168,17 @@ class MarkovChain:
         return f"<MarkovChain of {len(self.states)} states: {named}>"
 
     def at(self, time: int) -> tuple[Fraction, ...]:
-        """The probabilities of the states at a time, the first being 1."""
+        """The probabilities of the states at a time, the first being 1.
+
+        Args:
+            time: 1 for the first.
+
+        Returns:
+            One exact probability for each state.
+
+        >>> MarkovChain([[0.9, 0.1], [0.2, 0.8]], start=[1, 0]).at(2)
+        (Fraction(9, 10), Fraction(1, 10))
+        """
         found = self.start
         for _ in range(check.integer("time", time, least=1) - 1):
             found = tuple(
@@ -240,7 +276,14 @@ class Counting:
             )
 
     def beliefs(self) -> list[Belief]:
-        """One for each time."""
+        """One for each time.
+
+        The number of paths through a state at time t is the product of those that end there and those that follow, as
+        polynomials whose powers are the answer: no probability is rounded until the end.
+
+        Returns:
+            A belief for each time, whose secret is the state at that time.
+        """
         forward, backward = self._forward(), self._backward()
         found = []
         for t in range(self.length):
@@ -307,7 +350,15 @@ class Counting:
 
 
 def decimal(number: object, name: str) -> Fraction:
-    """A number as the fraction that it prints: .8 is 4/5, and not the float next to it."""
+    """A number as the fraction that it prints: .8 is 4/5, and not the float next to it.
+
+    Args:
+        number: an int, a float, a fraction or a text.
+        name: what it is called in an error.
+
+    Returns:
+        The fraction, so that probabilities that are written to add up to 1 do.
+    """
     if isinstance(number, Fraction):
         return number
     try:
@@ -325,7 +376,21 @@ def decimals(given: Sequence[Probability], name: str) -> list[Fraction]:
 
 
 def distribution(given: Sequence[Probability], name: str) -> tuple[Fraction, ...]:
-    """Probabilities as fractions that add up to one; what is off by rounding is made up for."""
+    """Probabilities as fractions that add up to one; what is off by rounding is made up for.
+
+    Args:
+        given: one probability for each of some values.
+        name: what they are called in an error.
+
+    Returns:
+        Fractions that add up to 1 exactly.
+
+    Raises:
+        InputError: where one is negative, or their sum is off by more than rounding.
+
+    >>> distribution([0.1, 0.9], "start")
+    (Fraction(1, 10), Fraction(9, 10))
+    """
     found = decimals(given, name)
     total = sum(found, Fraction(0))
     if any(number < 0 for number in found) or abs(total - 1) > Fraction(1, 10**9):
@@ -407,7 +472,14 @@ class Group:
         return f"<Group of {self.size} members>"
 
     def priors(self) -> Belief:
-        """The law of how many have it, given that one member has it, and given that the same member has not."""
+        """The law of how many have it, given that one member has it, and given that the same member has not.
+
+        Members are exchangeable: a group of k who have it holds a given one with probability k/n, by which Bayes' rule
+        weighs every k.
+
+        Returns:
+            Two laws, for `calibrate`.
+        """
         having = float(sum(k * p for k, p in enumerate(self.counts)) / self.size)
         return Belief(
             {"has it": self._given(range(self.size + 1)), "has not": self._given(range(self.size, -1, -1))},

@@ -111,7 +111,15 @@ class MarkovQuilt:
         return self._most(lambda one, time: one.scores(time, budget))
 
     def quilt(self, time: int, epsilon: float) -> Quilt:
-        """The quilt that asks for the least noise at a time, of the chain that asks for most."""
+        """The quilt that asks for the least noise at a time, of the chain that asks for most.
+
+        Args:
+            time: 1 for the first.
+            epsilon: the budget.
+
+        Returns:
+            How far off the quilt stands on either side; None on a side where it has no record.
+        """
         when, budget = check.integer("time", time, least=1), check.budget(epsilon)
         if when > self.length:
             raise InputError(f"time is at most {self.length}, got {time!r}")
@@ -134,7 +142,18 @@ class MarkovQuilt:
         return self._most(lambda one, time: one.told(time) + one.nearby(time) * private)
 
     def renyi(self, alpha: float, rho: float) -> float:
-        """The D_α that everything published together keeps, if it is ρ-zero-concentrated differentially private."""
+        """The D_α that everything published together keeps, if it is ρ-zero-concentrated differentially private.
+
+        The records within a quilt are a group, whose ρ grows with the square of its size; what the quilt itself tells
+        adds its own divergence.
+
+        Args:
+            alpha: the order, above 1.
+            rho: of zero-concentrated differential privacy, what one record loses.
+
+        Returns:
+            The largest over all records of the least over their quilts.
+        """
         order, private = check.order(alpha), check.budget(rho)
         return self._most(lambda one, time: one.divergence(time, order) + order * private * one.nearby(time) ** 2.0)
 
@@ -158,27 +177,61 @@ class Quilts:
         self._rounding = (32 * (self.length + 4) * (self.states + 2) + 8_000) * _ROUNDING
 
     def scores(self, time: int, epsilon: float) -> Array:
-        """The scale that each quilt asks for."""
+        """The scale that each quilt asks for.
+
+        Song, Wang and Chaudhuri, "Pufferfish Privacy Mechanisms for Correlated Data" (2017): the number
+        of records within, divided by what the quilt leaves of the budget.
+
+        Args:
+            time: 1 for the first.
+            epsilon: the budget.
+
+        Returns:
+            A matrix of scales, infinite where the quilt itself tells as much as is allowed.
+        """
         rest = epsilon - self.told(time)
         with np.errstate(divide="ignore"):
             found: Array = np.where(rest > 0, self.nearby(time) / np.where(rest > 0, rest, 1.0), math.inf)
         return found
 
     def nearby(self, time: int) -> Array:
-        """The records within each quilt: rows by the distance before, columns by that after; 0 stands for none."""
+        """The records within each quilt: rows by the distance before, columns by that after; 0 stands for none.
+
+        Args:
+            time: 1 for the first.
+
+        Returns:
+            A matrix of whole numbers.
+        """
         before = np.arange(time, dtype=float)
         after = np.arange(self.length - time + 1, dtype=float)
         before[0], after[0] = time, self.length - time + 1
         return before[:, None] + after - 1
 
     def told(self, time: int) -> Array:
-        """The largest log-ratio of each quilt given two states, rounded up."""
+        """The largest log-ratio of each quilt given two states, rounded up.
+
+        Args:
+            time: 1 for the first.
+
+        Returns:
+            A matrix of max-influences: infinite where a state at the quilt is possible given one state now and not
+            another.
+        """
         after = self._after[: self.length - time + 1].copy()
         found: Array = _largest(self._possible(time, self._before(time), after)) + self._rounding
         return found
 
     def divergence(self, time: int, alpha: float) -> Array:
-        """The largest D_α of each quilt given two states, rounded up."""
+        """The largest D_α of each quilt given two states, rounded up.
+
+        Args:
+            time: 1 for the first.
+            alpha: the order, above 1.
+
+        Returns:
+            A matrix of divergences, never above the max-influences.
+        """
         before = np.zeros((time, self.states, self.states))
         then = slice(time - 2, None, -1) if time > 1 else slice(0, 0)
         with np.errstate(divide="ignore", invalid="ignore"):  # P(earlier | now) by Bayes' rule

@@ -68,7 +68,19 @@ class Series:
         object.__setattr__(self, "memory", self.memory.knowing(self.known))
 
     def calibrated(self, asked: Guarantee) -> "SeriesCalibration":
-        """The noise of least mean variance that is enough, proved; Rényi guarantees of finite order alone."""
+        """The noise of least mean variance that is enough, proved; Rényi guarantees of finite order alone.
+
+        Args:
+            asked: a Rényi guarantee of one finite order.
+
+        Returns:
+            Noise that is correlated over time where values are published, one number's noise where a mean or a total
+            is.
+
+        Raises:
+            MechanismError: for guarantees that Gaussian noise does not keep.
+            CalibrationError: where the noise that was found cannot be proved.
+        """
         unit = self.unit(asked)
         if self.answer != "values":
             return SeriesCalibration(self, asked, GaussianNoise(math.sqrt(unit) * self.reach() * (1 + 1e-12)), 0.0)
@@ -77,7 +89,14 @@ class Series:
         return SeriesCalibration(self, asked, SeriesNoise(scaled, self.length), least * unit)
 
     def unit(self, asked: Guarantee) -> float:
-        """αΔ²/2ε: the variance that hides a value where nothing depends on anything, rounded up."""
+        """αΔ²/2ε: the variance that hides a value where nothing depends on anything, rounded up.
+
+        Args:
+            asked: the guarantee.
+
+        Returns:
+            A variance, in the square of the unit of the values.
+        """
         if [type(part.divergence) for part in asked.parts] != [RenyiDivergence]:
             raise MechanismError(
                 f"noise on a series is Gaussian and keeps Rényi guarantees of finite order, such as Renyi(3, 1); "
@@ -137,7 +156,14 @@ class SeriesNoise:
         return self.circle.spectrum.copy()
 
     def covariance(self, n: int | None = None) -> Array:
-        """Of n times in a row, by default of the longest series."""
+        """Of n times in a row, by default of the longest series.
+
+        Args:
+            n: how many times; those of the longest series where left out.
+
+        Returns:
+            A Toeplitz matrix: two values are correlated by how far they lie apart, and by nothing else.
+        """
         times = self.length if n is None else check.integer("n", n, least=1)
         if times > self.length:
             raise InputError(f"n is at most the length, {self.length}; got {n!r}")
@@ -155,7 +181,15 @@ class SeriesNoise:
         return self._drawn[n]
 
     def draw(self, values: Array, source: BitSource | None = None) -> Array:
-        """Series, one a row, with independent noise: exactly, as vectors are."""
+        """Series, one a row, with independent noise: exactly, as vectors are.
+
+        Args:
+            values: a series, or one in each row.
+            source: of random bits; the operating system's where left out.
+
+        Returns:
+            An array of the same shape.
+        """
         rows = np.atleast_2d(values)
         return self.vector(rows.shape[1]).draw(rows, source=source)
 
@@ -218,7 +252,12 @@ class SeriesCalibration:
         return found
 
     def proved(self) -> float:
-        """The share of the budget that is lost at most, proved again from the noise alone."""
+        """The share of the budget that is lost at most, proved again from the noise alone.
+
+        Returns:
+            A number, 1 at most where the guarantee is kept. It is enclosed in exact arithmetic, whatever the search
+            found (proofs/dependence.md).
+        """
         unit = self.series.unit(self.guarantee)
         if isinstance(self.channel, SeriesNoise):
             return self.series.memory.worst(self.channel.circle, self.series.length).bound * unit
@@ -230,7 +269,14 @@ class SeriesCalibration:
             raise CalibrationError("the noise of this calibration is not proved to keep its guarantee: nothing is done")
 
     def prove(self) -> "SeriesCalibration":
-        """Prove it again, or raise `CalibrationError`."""
+        """Prove it again, or raise `CalibrationError`.
+
+        Returns:
+            Itself.
+
+        Raises:
+            CalibrationError: where the proof fails, as for a file that was changed.
+        """
         self.require_kept()
         return self
 
@@ -277,7 +323,18 @@ class SeriesCalibration:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "SeriesCalibration":
-        """Read what `save` wrote, and prove it again."""
+        """Read what `save` wrote, and prove it again.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The calibration, with its noise proved.
+
+        Raises:
+            InputError: where the file cannot be read, or holds something else.
+            CalibrationError: where its noise is not enough.
+        """
         return cls.from_dict(form.read(path)).prove()
 
     @classmethod

@@ -168,7 +168,7 @@ class Mechanism(ABC):
         return problem
 
     def promise(self, asked: Guarantee) -> Guarantee:
-        """What this rule promises when it is asked for that: less, for some of the baselines.
+        """What this mechanism guarantees when it is asked for that: less, for some of the baselines.
 
         Args:
             asked: what `calibrate` was asked for.
@@ -180,7 +180,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def find(self, problem: Problem, asked: Guarantee) -> Found:
-        """A channel that keeps the promise; a `MechanismError` or `NoAnswerError` says why there is none.
+        """A channel that keeps the guarantee; a `MechanismError` or `NoAnswerError` says why there is none.
 
         Args:
             problem: the priors, as `suited` gave them, and the pairs to hide.
@@ -199,7 +199,7 @@ class Mechanism(ABC):
         return self
 
     def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
-        """Whether a channel of its `space` is proved to keep the promise for every pair and belief.
+        """Whether a channel of its `space` is proved to keep the guarantee for every pair and belief.
 
         Args:
             problem: the priors and pairs.

@@ -398,7 +398,7 @@ class Shaped(Mechanism):
         return Found(GaussianVector(found.covariance), found.binding)
 
     def is_kept(self, problem: Problem, asked: Guarantee, channel: Channel) -> bool:
-        """Whether noise on vectors is proved to keep the promise for every pair and belief.
+        """Whether noise on vectors is proved to keep the guarantee for every pair and belief.
 
         Args:
             problem: laws of vectors.
@@ -424,7 +424,7 @@ class Shaped(Mechanism):
 
 
 def is_proved(problem: Problem, promise: Guarantee, channel: GaussianVector) -> bool:
-    """Whether noise on vectors is proved, from the laws alone, to keep the promise for every pair and belief.
+    """Whether noise on vectors is proved, from the laws alone, to keep the guarantee for every pair and belief.
 
     Args:
         problem: laws of vectors.

@@ -545,7 +545,7 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
 
     Args:
         priors: what is to be calibrated for.
-        confidence: the level of the evidence from draws that is asked for, which widens what few rows say; None for
+        confidence: the level of the Monte Carlo evidence that is asked for, which widens what few rows say; None for
             none.
 
     Raises:
