@@ -3,7 +3,7 @@
 import datetime
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -826,7 +826,7 @@ def publish(
     if isinstance(frame, nw.DataFrame) and len(published) < len(frame):
         of_rows.append(Diagnostic("others-left-out", rows=len(frame) - len(published)))
     warn(one for one in made.findings if one not in told)
-    return Published(
+    done = Published(
         published.lazy() if is_lazy else published,
         made,
         certificate,
@@ -835,6 +835,9 @@ def publish(
         _positions=places,
         _true=_true_rows(frame, made, others, keep),
     )
+    if insecure_seed is not None or is_lazy or not isinstance(frame, nw.DataFrame):
+        return done  # of rows that nobody has counted, or of none that may be published, nothing is stated here
+    return replace(done, certificate=done.statement.sealed_in(certificate))
 
 
 def stated(order: str, others: str) -> list[Diagnostic]:

@@ -40,7 +40,8 @@ def stated(made):
 
 
 def changed(statement, **content):
-    return Statement.from_dict(json.loads(json.dumps(statement.to_dict() | content)))
+    """A statement that says something else, with its own digest made anew."""
+    return Statement(json.loads(json.dumps(statement.content | content)))
 
 
 def test_a_statement_about_private_counts_says_all_and_holds_its_proof():
@@ -305,3 +306,75 @@ def test_priors_made_by_hand_have_no_statement():
     laws = {"a": tk.Finite([0, 1], [1, 3]), "b": tk.Finite([0, 1], [3, 1])}
     with pytest.raises(tk.InputError, match="by hand"):
         stated(tk.calibrate(laws, odds=2))
+
+
+WORDS = {"rows": 10, "date": "2020-01-01", "people": "independent rows", "table_sha256": "0" * 64, "others": True}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_what_follows_from_no_proof_is_not_changed_unseen(name, tmp_path):
+    """The number of rows and the date verified whatever they said."""
+    statement = stated(tk.calibrate(private(), odds=3))
+    edited = statement.to_dict() | {name: WORDS[name]}
+    (tmp_path / "edited.json").write_text(json.dumps(edited))
+    with pytest.raises(tk.CertificationError, match="the statement was changed after it was made"):
+        tk.verify(tmp_path / "edited.json")
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_the_certificate_holds_the_statement_that_went_with_it(name):
+    made = tk.calibrate(tk.fit_priors(rows(), secret="ill", query=tk.Row("x", domain=LISTS["x"])), odds=3)
+    certificate = tk.certify(made)
+    statement = Statement.of(certificate, rows=200, date=DAY)
+    sealed = statement.sealed_in(certificate)
+    assert tk.verify(sealed) == sealed
+    assert sealed.sha256 == certificate.sha256  # which the statement names
+    require_public(sealed, statement)
+    with pytest.raises(tk.CertificationError, match="the certificate names another statement: the number of rows"):
+        require_public(sealed, changed(statement, **{name: WORDS[name]}))
+
+
+def test_what_is_published_in_one_call_holds_its_statement():
+    made = tk.publish(rows(), secret="ill", columns=["x"], odds=1.5, confidence=None)
+    assert made.certificate.statement_sha256 == made.statement.sha256
+    require_public(made.certificate, made.statement)
+    assert type(made.certificate).from_dict(made.certificate.to_dict()) == made.certificate
+
+
+def test_a_file_is_held_against_its_statement(tmp_path, run):
+    rows().to_csv(tmp_path / "people.csv", index=False)
+    asked = ["--secret", "ill", "--columns", "x", "--odds", "3", "--quiet", "--allow-no-noise"]
+    published = tmp_path / "published.csv"
+    assert run("publish", tmp_path / "people.csv", published, *asked).exit_code == 0
+    statement, certificate = tmp_path / "published-statement.json", tmp_path / "published-certificate.json"
+    held = run("verify", certificate, "--public", statement)
+    assert held.exit_code == 0, held.output
+    found = run("verify", statement, "--public", published)
+    assert "is the file that the statement is about" in found.output
+    assert "the priors are private" in found.output  # and so nothing is proved by it alone
+    assert f"with the SHA-256 {hashlib.sha256(published.read_bytes()).hexdigest()}" in str(Statement.load(statement))
+    published.write_text(published.read_text() + "2\n")
+    other = run("verify", statement, "--public", published)
+    assert other.exit_code == 1
+    assert "is not the file that the statement is about" in other.output
+    missing = run("verify", statement, "--public", tmp_path / "none.csv")
+    assert missing.exit_code == 2
+    assert "none.csv' cannot be read: No such file" in missing.output
+    (tmp_path / "page.txt").write_text("Another page.")
+    page = run("verify", statement, "--public", tmp_path / "page.txt")
+    assert page.exit_code == 1
+    assert "it is another's, or was changed" in page.output
+    content = json.loads(certificate.read_text()) | {"version": 7}
+    certificate.write_text(json.dumps(content))
+    newer = run("verify", certificate)
+    assert newer.exit_code == 2
+    assert "is a certificate of version 7, and those of version 1 and 2 are known here" in newer.output
+
+
+@pytest.fixture
+def run():
+    from click.testing import CliRunner
+
+    from takifugu.cli import main
+
+    return lambda *words: CliRunner().invoke(main, list(map(str, words)))

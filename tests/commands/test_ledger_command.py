@@ -40,3 +40,10 @@ def test_odds_are_said_as_odds_and_no_ledger_is_none_shown(tmp_path):
     assert account.sentence.startswith("Account 1: one number about a group; odds within a factor of 3; 1 release")
     refused = CliRunner().invoke(main, ["ledger", "show", str(tmp_path / "none.ledger")])
     assert refused.exit_code != 0
+
+
+def test_the_action_comes_first():
+    found = CliRunner().invoke(main, ["ledger", "people.ledger", "show"])
+    assert found.exit_code == 2
+    assert "the action comes first: takifugu ledger show people.ledger" in found.output
+    assert "the action is show" in CliRunner().invoke(main, ["ledger", "list", "people.ledger"]).output

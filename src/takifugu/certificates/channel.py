@@ -170,6 +170,8 @@ class ChannelCertificate(Sealed):
     losses: tuple[Enclosure, ...] = field(repr=False)
     software: tuple[tuple[str, str], ...] = field(repr=False)
     nonce: str = field(repr=False)
+    statement_sha256: str | None = field(default=None, repr=False)
+    """The digest of the statement that was published with it: beside the seal, which the statement itself names."""
 
     @property
     def alpha(self) -> float:
@@ -244,7 +246,8 @@ class ChannelCertificate(Sealed):
     def from_dict(cls, data: object) -> "ChannelCertificate":
         """What `to_dict` wrote, every field checked; an `InputError` names the one that is wrong."""
         form.header(data, version_1.FORMAT, (VERSION,), "a certificate of a channel")
-        content = form.fields(data, _KEYS, "the certificate")
+        stated = isinstance(data, dict) and "statement_sha256" in data
+        content = form.fields(data, (*_KEYS, "statement_sha256") if stated else _KEYS, "the certificate")
         calibration = Calibration.from_essentials(content["calibration"])
         if any(one["total"] != str(calibration.total) for one in calibration.findings if one.code == "private-total"):
             raise InputError("a finding states another total than follows from the counts and the channel")
@@ -253,6 +256,7 @@ class ChannelCertificate(Sealed):
             _losses_of(calibration, content["losses"]),
             form.software(content["software"]),
             form.hex_digest(content["nonce"], "'nonce'"),
+            form.hex_digest(content["statement_sha256"], "'statement_sha256'") if stated else None,
         )
         certificate.require_digest(content["sha256"])
         return certificate
@@ -270,7 +274,13 @@ class ChannelCertificate(Sealed):
             )
         problem = self.calibration.problem
         kept = tuple(one for one in problem.findings if one.code in _OF_NO_ROWS)
-        return replace(self, calibration=replace(self.calibration, problem=replace(problem, findings=kept)))
+        calibration = replace(self.calibration, problem=replace(problem, findings=kept))
+        return replace(self, calibration=calibration, statement_sha256=None)
+
+    def to_dict(self) -> dict[str, object]:
+        """The content as plain values for JSON, its digest, and that of the statement, where there is one."""
+        stated = {} if self.statement_sha256 is None else {"statement_sha256": self.statement_sha256}
+        return super().to_dict() | stated
 
     @property
     def for_everybody(self) -> "ChannelCertificate | RedactedChannel":

@@ -359,7 +359,15 @@ def load(path: str | os.PathLike[str]) -> Proved:
     data = strict_json.read(path, most_bytes=1 << 28)
     if is_statement(data):
         return _of_statement(data, path).matched()
-    kind = ChannelCertificate if isinstance(data, dict) and data.get("version") == CHANNEL_VERSION else Certificate
+    is_channel = isinstance(data, dict) and data.get("version") == CHANNEL_VERSION
+    kind: type[Certificate | ChannelCertificate] = ChannelCertificate if is_channel else Certificate
+    if isinstance(data, dict) and data.get("format") == version_1.FORMAT:
+        version = data.get("version")
+        if version not in (version_1.VERSION, CHANNEL_VERSION):
+            raise InputError(
+                f"{os.fspath(path)!r} is a certificate of version {str(version)[:40]}, and those of version "
+                f"{version_1.VERSION} and {CHANNEL_VERSION} are known here: upgrade Takifugu"
+            )
     try:
         if isinstance(data, dict) and data.get("format") in _DEPENDENT:
             from takifugu.dependence import dependent_from

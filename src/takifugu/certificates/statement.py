@@ -1,18 +1,20 @@
 """The statement that goes with a published table: what may be told to anybody, and what it does not guarantee.
 
-Everything in it but the date and the number of rows follows from the certificate. Where that may be public it is part
-of the statement, and `verify` proves the guarantee from the statement alone; otherwise its digest is, and whoever has
-the certificate can hold the two against each other. Nothing in it may follow from the rows in another way: not how
+All but what it calls the publisher's word (the date, the number of rows, which file it is) follows from the
+certificate. Where that may be public it is part of the statement, and `verify` proves the guarantee from the statement
+alone; otherwise its digest is, and whoever has the certificate, which holds the digest of the statement, can hold the
+two against each other. Nothing in it may follow from the rows in another way: not how
 many draws a confidence took, nor a list of values that was read from the table.
 """
 
 import datetime
+import hashlib
 import math
 import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,8 @@ from takifugu.problems import Choices, Pairs, belief_names, guarantee_from_state
 
 FORMAT, VERSION = "takifugu-statement", 1
 _FACTS = ("secret", "columns", "secrets", "pairs", "lists", "known", "guarantee", "adversary", "population", "order")
-_KEYS = ("format", "version", *_FACTS, "kept", "others", "rows", "people", "date", "certificate_sha256", "certificate")
+_OF_PUBLISHER = ("kept", "others", "rows", "people", "date", "table_sha256")  # by the word of whoever published it
+_KEYS = ("format", "version", *_FACTS, *_OF_PUBLISHER, "certificate_sha256", "certificate", "sha256")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHUFFLED = "shuffled"
 
@@ -64,8 +67,9 @@ _NOT_PROMISED = {
     "order": "Not that the order of the rows is random: that is the publisher's word.",
 }
 _WORD = (
-    "By the word of whoever published it: the number of rows, the date, that the table was drawn through this channel "
-    "by unpredictable random numbers{counts}, that {people}, and that these rows are published once."
+    "By the word of whoever published it, and proved by nothing: the number of rows, the date{table}, that the table "
+    "was drawn through this channel by unpredictable random numbers{counts}, that {people}, and that these rows are "
+    "published once."
 )
 _PEOPLE = {
     "one row each": "each person has one row",
@@ -92,9 +96,17 @@ of 3.
 
     @classmethod
     def of(
-        cls, certificate: Certificate | ChannelCertificate, *, rows: int, date: datetime.date | None = None
+        cls,
+        certificate: Certificate | ChannelCertificate,
+        *,
+        rows: int,
+        date: datetime.date | None = None,
+        table: str | os.PathLike[str] | None = None,
     ) -> "Statement":
-        """The statement for a table of so many rows that is published through the channel of this certificate."""
+        """The statement for a table of so many rows that is published through the channel of this certificate.
+
+        `table` is the file that is published, whose digest is then stated.
+        """
         if not isinstance(certificate, ChannelCertificate):
             raise InputError("a statement is about a published table, and this is a certificate of noise alone")
         is_public = tells_probabilities(certificate.calibration)
@@ -109,10 +121,36 @@ of 3.
                 "rows": int(rows),
                 "people": list(_PEOPLE)[has_code("rows-of-one-person", findings)],
                 "date": day.isoformat(),
+                "table_sha256": None if table is None else _digest_of(table),
                 "certificate_sha256": proof.sha256,
                 "certificate": proof.to_dict() if is_public else None,
             }
         )
+
+    @property
+    def sha256(self) -> str:
+        """The digest of all that is stated, which the private certificate of a publication holds too."""
+        return hashlib.sha256(strict_json.canonical(self._unsealed())).hexdigest()
+
+    def _unsealed(self) -> dict[str, object]:
+        return {"format": FORMAT, "version": VERSION, **self.content}
+
+    def sealed_in(self, certificate: Certificate | ChannelCertificate) -> ChannelCertificate:
+        """The certificate that this is made of, with the digest of what was stated."""
+        if not isinstance(certificate, ChannelCertificate):
+            raise InputError("a statement is about a published table, and this is a certificate of noise alone")
+        return replace(certificate, statement_sha256=self.sha256)
+
+    def require_table(self, path: str | os.PathLike[str]) -> None:
+        """Make sure that a published file is the one that this is about."""
+        stated = self.content["table_sha256"]
+        if stated is None:
+            raise InputError("the statement does not say which file it is about: it holds no digest of one")
+        if _digest_of(path) != stated:
+            raise CertificationError(
+                f"{os.fspath(path)!r} is not the file that the statement is about: its digest is another, so that it "
+                f"was changed since, or is another table"
+            )
 
     @property
     def certificate(self) -> ChannelCertificate | None:
@@ -151,7 +189,9 @@ of 3.
             sizes = ", ".join(f"{len(values)} of {name!r}" for name, values in facts["lists"].items())
             told.append(f"The values are from public lists ({sizes}), and none was read from the table.")
         told += ["What is not guaranteed:", *(f"- {_NOT_PROMISED[one]}" for one in self.not_promised)]
-        told.append(_WORD.format(counts=self._counts, people=_PEOPLE[facts["people"]]))
+        digest = facts["table_sha256"]
+        table = "" if digest is None else f", that the table is the file with the SHA-256 {digest}"
+        told.append(_WORD.format(counts=self._counts, people=_PEOPLE[facts["people"]], table=table))
         if facts["certificate"] is None:
             told.append(
                 f"The guarantee is proved in a certificate that describes the people and is private (SHA-256 "
@@ -195,7 +235,7 @@ of 3.
 
     def to_dict(self) -> dict[str, object]:
         """The content as plain values for JSON."""
-        return {"format": FORMAT, "version": VERSION, **self.content}
+        return self._unsealed() | {"sha256": self.sha256}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it for everybody: as JSON, which `verify` reads, or as a page of plain words where it ends in .txt."""
@@ -232,7 +272,14 @@ of 3.
             raise InputError(f"'people' must be one of {', '.join(map(repr, _PEOPLE))}")
         form.text_field(content["date"], "'date'", _DATE)
         form.hex_digest(content["certificate_sha256"], "'certificate_sha256'")
-        return cls({name: content[name] for name in _KEYS[2:]})
+        if content["table_sha256"] is not None:
+            form.hex_digest(content["table_sha256"], "'table_sha256'")
+        found = cls({name: content[name] for name in _KEYS[2:-1]})
+        if form.hex_digest(content["sha256"], "'sha256'") != found.sha256:
+            raise CertificationError(
+                "'sha256' does not match what is stated: the statement was changed after it was made"
+            )
+        return found
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Statement":
@@ -244,9 +291,12 @@ of 3.
         try:
             page = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"the page {os.fspath(path)!r} cannot be read: {error}") from None
+            reason = getattr(error, "strerror", None) or "it is no text"
+            raise InputError(f"the page {os.fspath(path)!r} cannot be read: {reason}") from None
         if page.split() != str(self).split():
-            raise CertificationError(f"the page {os.fspath(path)!r} does not say what the statement says")
+            raise CertificationError(
+                f"the page {os.fspath(path)!r} does not say what the statement says: it is another's, or was changed"
+            )
 
     def matched(self, certificate: ChannelCertificate | None = None) -> ChannelCertificate:
         """The certificate that this is the statement of, once all that follows from it is what is stated.
@@ -264,10 +314,24 @@ of 3.
             proof = certificate.published()  # without what is said of the rows themselves
         if proof.sha256 != self.content["certificate_sha256"]:
             raise CertificationError("the statement names another certificate: the digests differ")
+        if certificate is not None and certificate.statement_sha256 not in (None, self.sha256):
+            raise CertificationError(
+                "the certificate names another statement: the number of rows, the date, or something else that follows "
+                "from no proof was changed after they were made"
+            )
         for name, fact in _facts(proof.calibration).items():
             if self.content[name] != fact:
                 raise CertificationError(f"the statement says of {name!r} what does not follow from its certificate")
         return proof
+
+
+def _digest_of(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}") from None
 
 
 def is_statement(data: object) -> bool:

@@ -301,7 +301,7 @@ def certifying(calibration: str, output: str, public: str | None, workers: int, 
 @single(
     "--public",
     type=click.Path(),
-    help="What was published, that must be of this one: a redaction, a statement or its page.",
+    help="What was published, that must be of this one: a redaction, a statement, its page, or a statement's table.",
 )
 @single(
     "--limit",
@@ -324,16 +324,21 @@ def verifying(
     """Prove the CERTIFICATE again from its priors, trusting no figure in it.
 
     It may be a statement that goes with a published table, where its certificate is public and in it; --public then
-    holds its page of plain words against it.
+    holds its page of plain words (.txt), or the published table itself, against it.
 
     The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
     """
     from takifugu.certificates import Statement, load_public, require_public, verify
 
-    page = None if public is None or Path(public).suffix != ".txt" else public
-    published = None if public is None or page is not None else load_public(public)
-    if page is not None:
-        Statement.load(certificate).require_page(page)
+    published = load_public(public) if public is not None and Path(public).suffix == ".json" else None
+    if public is not None and published is None:
+        statement = Statement.load(certificate)
+        if Path(public).suffix == ".txt":
+            statement.require_page(public)
+        else:
+            statement.require_table(public)
+            if not quiet and not as_json:
+                click.echo(f"{public} is the file that the statement is about.")
     with counting("proved", quiet=quiet or as_json) as progress:
         proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
     if published is not None:

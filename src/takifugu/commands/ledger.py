@@ -6,7 +6,7 @@ from takifugu.commands.options import Command, json_option, single
 
 
 @click.command("ledger", cls=Command)
-@click.argument("action", type=click.Choice(["show"]))
+@click.argument("action")
 @click.argument("ledger", type=click.Path())
 @json_option
 def command(action: str, ledger: str, as_json: bool) -> None:
@@ -25,6 +25,10 @@ def command(action: str, ledger: str, as_json: bool) -> None:
     """
     from takifugu.commands.output import print_json
     from takifugu.releases import Ledger
+
+    if action != "show":
+        turned = f"the action comes first: takifugu ledger show {action}" if ledger == "show" else "the action is show"
+        raise click.UsageError(f"{action!r} is nothing that can be done with a ledger: {turned}")
 
     accounts = Ledger(ledger, new=False).accounts()
     if as_json:

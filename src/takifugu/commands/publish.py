@@ -35,6 +35,7 @@ from takifugu.errors import CalibrationError, InputError, LedgerError
 from takifugu.problems import has_code
 
 if TYPE_CHECKING:
+    from takifugu.certificates import Certificate, ChannelCertificate, Statement
     from takifugu.problems import Diagnostic
     from takifugu.publishing import People
     from takifugu.tables import Reading
@@ -481,8 +482,7 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
     step("Writing the report")
     with listening(step.meanwhile):
         files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
-    for name, content in (("certificate", proved), ("public", proved.for_everybody), ("calibration", made)):
-        files.add(paths[name], file_of(content.to_dict()), private=name != "public")
+    files.add(paths["calibration"], file_of(made.to_dict()), private=True)
     step("Drawing what is published")
     with ExitStack() as undo:
         done = release_file(
@@ -500,13 +500,21 @@ def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
         )
         for path in (asked.target, *asked.keys):
             undo.callback(path.unlink)
-        files.add(paths["statement"], file_of(Statement.of(proved, rows=done.rows).to_dict()))
+        statement = Statement.of(proved, rows=done.rows, table=asked.target)
+        for name, content in _papers(statement, proved).items():
+            files.add(paths[name], file_of(content), private=name == "certificate")
         files.write()
         undo.pop_all()
     step.end()
     if as_json:
         return _print(made, done, {"table": asked.target, **paths, "ledger": ledger.path})
     tell(made, done, asked.target, paths, ledger, asked.positions, step.warned)
+
+
+def _papers(statement: "Statement", proved: "Certificate | ChannelCertificate") -> dict[str, dict[str, object]]:
+    """What goes with the table, for everybody and for the auditor."""
+    sealed, public = statement.sealed_in(proved), proved.for_everybody
+    return {"statement": statement.to_dict(), "certificate": sealed.to_dict(), "public": public.to_dict()}
 
 
 def _calibrated(
