@@ -15,6 +15,9 @@ _BLOCK = re.compile(
     r"^(?P<indent> *)<!-- (?P<file>docs/\S+) -->\n(?P=indent)```(?P<language>\w*)\n(?P<body>.*?)^(?P=indent)```$",
     re.M | re.S,
 )
+_LINES = re.compile(
+    r"^<!-- (?P<file>docs/\S+) -->\n(?P<body>(?:^> - .*\n)+)", re.M
+)  # sentences, which a block would cut
 _PART = re.compile(r"^<!-- (?P<file>docs/\S+) -->\n(?P<body>.*?)^<!-- end of (?P=file) -->$", re.M | re.S)
 
 
@@ -25,7 +28,7 @@ def pages() -> list[Path]:
 
 def shown(text: str) -> list[str]:
     """The files that a page shows."""
-    return [found["file"] for pattern in (_BLOCK, _PART) for found in pattern.finditer(text)]
+    return [found["file"] for pattern in (_BLOCK, _LINES, _PART) for found in pattern.finditer(text)]
 
 
 def expanded(text: str) -> str:
@@ -38,7 +41,10 @@ def expanded(text: str) -> str:
     def part(found: re.Match[str]) -> str:
         return f"<!-- {found['file']} -->\n\n{_content(found['file'])}\n<!-- end of {found['file']} -->"
 
-    return _PART.sub(part, _BLOCK.sub(block, text))
+    def lines(found: re.Match[str]) -> str:
+        return f"<!-- {found['file']} -->\n" + textwrap.indent(_content(found["file"]), "> - ")
+
+    return _PART.sub(part, _LINES.sub(lines, _BLOCK.sub(block, text)))
 
 
 def _content(file: str) -> str:

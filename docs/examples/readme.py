@@ -1,8 +1,13 @@
 import takifugu as tk
 
-columns = ["marital-status", "education-num"]
-made = tk.publish("adult", secret="sex", columns=columns, odds=3)
-print(made)  # what was hidden, and what it cost
-made.save("published.csv")  # for everyone
-made.certificate.save("certificate.json")  # for an auditor: it holds the priors
-tk.verify("certificate.json")  # proves it again, from the file alone
+cols = ["marital-status", "education-num"]
+made = tk.publish(
+    "adult",
+    secret="sex",
+    columns=cols,
+    odds=3,
+)
+print(made)
+made.save("published.csv")  # public
+made.certificate.save("proof.json")
+tk.verify("proof.json")  # from it alone

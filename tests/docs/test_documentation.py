@@ -1,5 +1,6 @@
 """No page holds code of its own: what is shown is a file that runs, a doctest, or a command that parses."""
 
+import ast
 import doctest
 import re
 import shlex
@@ -77,8 +78,18 @@ def test_commands_are_understood(page, tmp_path, monkeypatch):
 def test_the_readme_has_two_short_examples(name):
     code = (ROOT / f"docs/examples/{name}.py").read_text(encoding="utf-8")
     assert f"```python\n{code}```" in README
-    assert f"```text\n{(ROOT / f'docs/examples/{name}.txt').read_text(encoding='utf-8')}```" in README
-    assert sum(bool(line.strip()) for line in code.splitlines()) <= 8
+    assert f"docs/examples/{name}.txt" in shown(README)
+    assert len(ast.parse(code).body) <= 7
+
+
+def test_the_two_examples_of_the_readme_stand_side_by_side():
+    widest = [
+        max(map(len, (ROOT / f"docs/examples/{name}.py").read_text(encoding="utf-8").splitlines()))
+        for name in ("paper", "readme")
+    ]
+    assert sum(widest) <= 88  # characters in a page of 832 pixels, beside the space around them
+    table = README[README.index("<table>") : README.index("</table>")]
+    assert shown(table)[0::2] == ["docs/examples/paper.py", "docs/examples/readme.py"]
 
 
 def test_the_figure_of_the_readme_is_what_is_computed():
