@@ -116,6 +116,12 @@ def tells_probabilities(calibration: Calibration) -> bool:
     a name. A list of values that was read from data, or the rows that occur, would tell that somebody has each of them;
     so the list must be given by the user. Private counts paid for being told, and a
     channel that needs no data knows none.
+
+    Args:
+        calibration: of any channel.
+
+    Returns:
+        True only where it is known that nothing in the probabilities was fitted to the rows that are published.
     """
     answer = calibration.answer
     if answer is not None and not answer.secret:
@@ -265,6 +271,12 @@ class ChannelCertificate(Sealed):
         """The whole certificate, for everybody; refused where its priors were fitted to the rows that are published.
 
         Diagnostics may be of those rows even where the priors are not, so only those that follow from the priors stay.
+
+        Returns:
+            A certificate that anybody can prove.
+
+        Raises:
+            InputError: where its priors tell about the rows that are published.
         """
         if not tells_probabilities(self.calibration):
             raise InputError(
@@ -288,7 +300,11 @@ class ChannelCertificate(Sealed):
         return self.published() if tells_probabilities(self.calibration) else self.redacted()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `verify` takes; for the owner of it alone, unless it may be published."""
+        """Write the file that `verify` takes; for the owner of it alone, unless it may be published.
+
+        Args:
+            path: the name of the file.
+        """
         of_rows = [one for one in self.calibration.findings if one.code not in _OF_NO_ROWS]
         is_public = tells_probabilities(self.calibration) and not of_rows
         strict_json.write(self.to_dict(), path, private=not is_public)

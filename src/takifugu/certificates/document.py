@@ -28,7 +28,11 @@ class Sealed(Plotted):
         raise NotImplementedError
 
     def redacted(self) -> Any:
-        """What may be published."""
+        """What may be published.
+
+        Returns:
+            The claim and a digest, by which whoever has the full certificate can be held to it.
+        """
         raise NotImplementedError
 
     def _content(self) -> dict[str, object]:
@@ -44,21 +48,43 @@ class Sealed(Plotted):
         return _digest(self._content())
 
     def to_dict(self) -> dict[str, object]:
-        """The content as plain values for JSON, and its digest; no float loses a bit."""
+        """The content as plain values for JSON, and its digest; no float loses a bit.
+
+        Returns:
+            What `save` writes.
+        """
         content = self._content()
         return content | {"sha256": _digest(content)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `verify` takes."""
+        """Write the file that `verify` takes.
+
+        Args:
+            path: the name of the file. Only its owner can read it, since it holds the priors.
+        """
         strict_json.write(self.to_dict(), path, private=True)
 
     def require_digest(self, given: object) -> None:
-        """Make sure that a file holds what it held when it was made."""
+        """Make sure that a file holds what it held when it was made.
+
+        Args:
+            given: the digest that the file states.
+
+        Raises:
+            InputError: where the content has another.
+        """
         if form.hex_digest(given, "'sha256'") != self.sha256:
             raise InputError("'sha256' does not match the content: the file was changed after it was made")
 
     def require_match(self, published: object) -> None:
-        """Make sure that a published certificate is the redaction of this one, in every field."""
+        """Make sure that a published certificate is the redaction of this one, in every field.
+
+        Args:
+            published: a redacted certificate.
+
+        Raises:
+            CertificationError: where a field differs.
+        """
         if self.redacted() != published:
             raise CertificationError(
                 "the redacted certificate is not that of this certificate: a figure or the digest in it differs"
@@ -70,7 +96,15 @@ def _digest(content: dict[str, object]) -> str:
 
 
 def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure]) -> list[dict[str, object]]:
-    """The loss at each place (belief, from, to); a draft has none yet."""
+    """The loss at each place (belief, from, to); a draft has none yet.
+
+    Args:
+        places: what the losses are about.
+        losses: an enclosure for each; none for a draft.
+
+    Returns:
+        Objects for JSON, infinity as null.
+    """
     return [
         dict(zip(_LOSS, (*place, loss.lower, None if math.isinf(loss.upper) else loss.upper), strict=True))
         for place, loss in zip(places if losses else (), losses, strict=True)
@@ -78,7 +112,18 @@ def losses_to(places: Iterable[tuple[int, int, int]], losses: Sequence[Enclosure
 
 
 def losses_from(value: object, places: Sequence[tuple[int, int, int]]) -> tuple[Enclosure, ...]:
-    """What `losses_to` wrote: all of the places, and in order."""
+    """What `losses_to` wrote: all of the places, and in order.
+
+    Args:
+        value: the list from the file.
+        places: what the losses must be about.
+
+    Returns:
+        One enclosure for each place.
+
+    Raises:
+        InputError: where a place is missing, out of order or has ends that enclose nothing.
+    """
     entries = form.exactly(value, "'losses'", len(places))
     return tuple(_loss(*one, f"losses[{n}]") for n, one in enumerate(zip(entries, places, strict=True)))
 
@@ -147,7 +192,18 @@ def losses(value: object, places: Places, epsilon: float) -> tuple[Enclosure, ..
 
 
 def places(pairs: tuple[tuple[int, int], ...], beliefs: int) -> Places:
-    """Every pair in both directions under every belief, in the order of the file."""
+    """Every pair in both directions under every belief, in the order of the file.
+
+    Args:
+        pairs: positions of secrets.
+        beliefs: how many beliefs there are.
+
+    Returns:
+        As many places as directed pairs under all beliefs.
+
+    >>> places(((0, 1),), 2)
+    ((0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 0))
+    """
     require_provable(len(pairs), beliefs)
     return tuple((b, *ends) for b in range(beliefs) for i, j in pairs for ends in ((i, j), (j, i)))
 
@@ -226,7 +282,17 @@ class RedactedCertificate:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "RedactedCertificate":
-        """Read a published file; it proves nothing without the full certificate."""
+        """Read a published file; it proves nothing without the full certificate.
+
+        Args:
+            path: the published file.
+
+        Returns:
+            The redaction.
+
+        Raises:
+            InputError: with the field that is wrong.
+        """
         return cls.from_dict(strict_json.read(path))
 
 
@@ -268,7 +334,17 @@ class Certificate(Sealed):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
-        """Read a file, checking its form and its digest. Nothing is proved by reading: see `verify`."""
+        """Read a file, checking its form and its digest. Nothing is proved by reading: see `verify`.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The certificate, unproved.
+
+        Raises:
+            InputError: with the field that is wrong.
+        """
         data = strict_json.read(path)
         try:
             return cls.from_dict(data)
@@ -305,7 +381,12 @@ class Certificate(Sealed):
         return self.redacted()
 
     def redacted(self) -> RedactedCertificate:
-        """What may be published: the claim without the priors, with the digest of this certificate."""
+        """What may be published: the claim without the priors, with the digest of this certificate.
+
+        Returns:
+            A certificate that tells α, ε and θ, and by its digest which priors were meant. A loss would tell how far
+            apart the priors are, and is left out.
+        """
         return RedactedCertificate(
             alpha=self.alpha,
             epsilon=self.epsilon,

@@ -243,9 +243,19 @@ def certify(
 ) -> Certificate | ChannelCertificate:
     """Prove, in exact and ball arithmetic, that a calibration keeps every pair within its budget.
 
-    Raises `CertificationError` where that is false or cannot be proved, or where the mechanism guarantees less. With
-    Gaussian noise the pairs can be shared out among `workers` processes (a script then needs the usual
-    `if __name__ == "__main__":`); `progress` is called with the number of places proved and of all.
+    Args:
+        calibration: of any channel, found by whatever mechanism.
+        workers: processes among which the pairs are shared out, with Gaussian noise; a script then needs the usual
+            `if __name__ == "__main__":`.
+        progress: called with the number of places proved and of all.
+
+    Returns:
+        The certificate, with all that is needed to prove the claim again. It holds the priors: keep it private, and
+        publish what its `for_everybody` gives.
+
+    Raises:
+        InputError: for what is no calibration, and for more places than a file may hold.
+        CertificationError: where the claim is false or cannot be proved, or where the mechanism guarantees less.
 
     >>> from takifugu import Mixture, calibrate
     >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(1, 1)}, alpha=2, epsilon=0.5)
@@ -304,10 +314,20 @@ def verify(
     What `depend` says of a chain, and a calibration of a `Series`, are certificates of their own.
     A statement that holds its certificate is held against it first (`Statement`), and the certificate is returned.
 
-    Raises `InputError` where the file is not a certificate, and `CertificationError` where its claim is false or could
-    not be proved within a limit on work. The limit grows with the number of places and components in the file;
-    `effort` multiplies it for the patient, and `limit` replaces it (in units of about a microsecond). `workers` and
-    `progress` are those of `certify`.
+    Args:
+        certificate: a certificate, or the path of its file.
+        limit: the work that may be spent, in units of about a microsecond. By default it grows with the number of
+            places and components in the file, so that no file keeps its reader busy for long.
+        effort: multiplies that default, for the patient.
+        workers: processes, as in `certify`.
+        progress: called with the number of places proved and of all.
+
+    Returns:
+        The certificate, proved.
+
+    Raises:
+        InputError: where the file is not a certificate.
+        CertificationError: where its claim is false, or could not be proved within the work that may be spent.
     """
     if not isinstance(certificate, Certificate | ChannelCertificate) and not hasattr(certificate, "prove"):
         if not isinstance(certificate, str | os.PathLike):
@@ -355,7 +375,17 @@ def _size(law: Law) -> int:
 
 
 def load(path: str | os.PathLike[str]) -> Proved:
-    """Read a certificate of any kind, checking its form and its digest. Nothing is proved by reading."""
+    """Read a certificate of any kind, checking its form and its digest. Nothing is proved by reading.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The certificate, unproved.
+
+    Raises:
+        InputError: where the file cannot be read, or is none.
+    """
     data = strict_json.read(path, most_bytes=1 << 28)
     if is_statement(data):
         return _of_statement(data, path).matched()
@@ -389,7 +419,17 @@ Public: TypeAlias = RedactedCertificate | RedactedChannel | ChannelCertificate |
 
 
 def load_public(path: str | os.PathLike[str]) -> Public:
-    """Read what was published of a certificate: a redaction of it, all of it, or a statement."""
+    """Read what was published of a certificate: a redaction of it, all of it, or a statement.
+
+    Args:
+        path: the file that was published.
+
+    Returns:
+        What it holds, unproved.
+
+    Raises:
+        InputError: where the file cannot be read, or is no certificate.
+    """
     data = strict_json.read(path, most_bytes=1 << 28)
     if isinstance(data, dict) and (data.get("format"), data.get("version")) == (version_1.FORMAT, CHANNEL_VERSION):
         return ChannelCertificate.from_dict(data)
@@ -397,7 +437,15 @@ def load_public(path: str | os.PathLike[str]) -> Public:
 
 
 def require_public(certificate: Proved, public: Public) -> None:
-    """Make sure that what was published is of this certificate, in every field that follows from it."""
+    """Make sure that what was published is of this certificate, in every field that follows from it.
+
+    Args:
+        certificate: the private one, proved.
+        public: what was published.
+
+    Raises:
+        CertificationError: where a field differs, or the digest is that of another file.
+    """
     if not isinstance(certificate, Certificate | ChannelCertificate):
         raise InputError("what was published is not of this certificate, which is about chains or series")
     if isinstance(public, ChannelCertificate):

@@ -105,7 +105,17 @@ of 3.
     ) -> "Statement":
         """The statement for a table of so many rows that is published through the channel of this certificate.
 
-        `table` is the file that is published, whose digest is then stated.
+        Args:
+            certificate: of the channel, proved.
+            rows: how many rows were published.
+            date: of the publication; today's where left out.
+            table: the file that is published, whose digest is then stated.
+
+        Returns:
+            The statement. It holds the certificate itself where the priors are no secret.
+
+        Raises:
+            InputError: for a certificate of noise, and for a number of rows that is none.
         """
         if not isinstance(certificate, ChannelCertificate):
             raise InputError("a statement is about a published table, and this is a certificate of noise alone")
@@ -238,7 +248,11 @@ of 3.
         return self._unsealed() | {"sha256": self.sha256}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it for everybody: as JSON, which `verify` reads, or as a page of plain words where it ends in .txt."""
+        """Write it for everybody: as JSON, which `verify` reads, or as a page of plain words where it ends in .txt.
+
+        Args:
+            path: the name of the file.
+        """
         if Path(path).suffix == ".txt":
             write_text(f"{self}\n", path)
         else:
@@ -246,7 +260,17 @@ of 3.
 
     @classmethod
     def from_dict(cls, data: object) -> "Statement":
-        """What `to_dict` wrote, every field checked; whether it is true is for `matched` to say."""
+        """What `to_dict` wrote, every field checked; whether it is true is for `matched` to say.
+
+        Args:
+            data: the content of a file.
+
+        Returns:
+            The statement, unproved.
+
+        Raises:
+            InputError: with the field that is missing, unknown or wrong.
+        """
         form.header(data, FORMAT, (VERSION,), "a statement")
         content = form.fields(data, _KEYS, "the statement")
         guarantee_from_state(content["guarantee"])
@@ -287,7 +311,14 @@ of 3.
         return cls.from_dict(strict_json.read(path, most_bytes=1 << 28))
 
     def require_page(self, path: str | os.PathLike[str]) -> None:
-        """Make sure that a page of plain words is the one of this statement."""
+        """Make sure that a page of plain words is the one of this statement.
+
+        Args:
+            path: the page.
+
+        Raises:
+            CertificationError: where a word differs.
+        """
         try:
             page = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -302,6 +333,15 @@ of 3.
         """The certificate that this is the statement of, once all that follows from it is what is stated.
 
         It is the one within, or the private one of an auditor; nothing is proved by that yet.
+
+        Args:
+            certificate: the auditor's, where the statement has none within.
+
+        Returns:
+            The certificate, to be proved by `verify`.
+
+        Raises:
+            CertificationError: where something that is stated does not follow from it.
         """
         proof = self.certificate if certificate is None else certificate
         if proof is None:

@@ -199,7 +199,14 @@ class Rows:
         return cls(dict(zip(names, rows, strict=True)), weights / weights.sum())
 
     def moments(self, terms: Iterable[tuple[Term, ...]]) -> Array:
-        """The mean of each product of terms."""
+        """The mean of each product of terms.
+
+        Args:
+            terms: the products that are asked for.
+
+        Returns:
+            One mean for each.
+        """
         return np.array(
             [
                 float(self.weights @ math.prod(term.of(self.columns[term.column]) for term in product))
@@ -407,6 +414,15 @@ def compared_laws(calibration: Calibration) -> Comparison:
     """What is to survive, from the laws and the channel alone: the average over all publications.
 
     Columns that are passed through take no part, since the laws know nothing of them.
+
+    Args:
+        calibration: of a channel on a list.
+
+    Returns:
+        Means, shares and correlations before and after.
+
+    Raises:
+        InputError: for noise.
     """
     if calibration.channel.publishes != "values":
         raise InputError("what survives is told of values from a list: noise is right on average, see the report")

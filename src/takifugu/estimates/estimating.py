@@ -53,7 +53,18 @@ class Estimate:
     from_channel: float
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the truth about so often, by the normal approximation."""
+        """An interval that holds the truth about so often, by the normal approximation.
+
+        Args:
+            level: how often it is to hold the truth, between 0 and 1.
+
+        Returns:
+            Two numbers around the value.
+
+        >>> low, high = Estimate(2.0, 0.5, 0.1).interval(0.95)
+        >>> round(low, 3), round(high, 3)
+        (1.02, 2.98)
+        """
         reach = _quantile(level) * self.error
         return self.value - reach, self.value + reach
 
@@ -144,8 +155,8 @@ class Estimates:
 
     They are about the true values as they would have been published without a channel: on the list of values that may
     be published, clipped and rounded as they were before the channel. What was clipped after noise was added is refused
-    where that is plain. Of a table that keeps shares they are about all rows
-    together: a part of the rows, chosen by another column, is not covered.
+    where that is plain. Of a table that keeps shares they are about all rows together: a part of the rows, chosen by
+    another column, is not covered.
     """
 
     def __init__(
@@ -182,7 +193,18 @@ class Estimates:
         return inverting.condition(self._moments.matrix) if isinstance(self._moments, FiniteMoments) else None
 
     def mean(self, column: str) -> Estimate:
-        """The mean of a column's true values."""
+        """The mean of a column's true values.
+
+        Args:
+            column: of numbers, published or passed through.
+
+        Returns:
+            An unbiased estimate. Its `error` is for the population, and `from_channel` the part of it that the channel
+            adds.
+
+        Raises:
+            NotDeterminedError: where different truths are published alike, so that no such estimate exists.
+        """
         return self._mean(Term(self._known(column)))
 
     def _mean(self, term: Term) -> Estimate:
@@ -193,7 +215,14 @@ class Estimates:
         return Estimate(float(scores.mean()), root(float(whole[0, 0])), root(min(channel, float(whole[0, 0]))))
 
     def histogram(self, column: str) -> Histogram:
-        """The share of each true value of a column. Estimates may lie below 0: cutting them off would bias them."""
+        """The share of each true value of a column. Estimates may lie below 0: cutting them off would bias them.
+
+        Args:
+            column: of a list, published or passed through.
+
+        Returns:
+            An unbiased estimate of each share, with None for those that the published values do not determine.
+        """
         self._known(column)
         if isinstance(self._moments, FiniteMoments) and column in self.columns:
             values = self._moments.values(column)
@@ -211,7 +240,17 @@ class Estimates:
         return Histogram(column, shares, None if why is None else str(why))
 
     def bounds(self, column: str, value: object = None, *, level: float = 0.95) -> Bounds:
-        """Between what the mean of a column lies, or the share of one of its values, for every truth that fits."""
+        """Between what the mean of a column lies, or the share of one of its values, for every truth that fits.
+
+        Args:
+            column: of the published table.
+            value: whose share is meant; the mean where left out.
+            level: the confidence.
+
+        Returns:
+            The least and the largest figure over all truths that the published table does not refute. They need no
+            unbiased estimate, and are wide where none exists.
+        """
         self._known(column)
         confidence = real("level", level, "a number between 0 and 1, such as 0.95")
         if not 0 < confidence < 1:
@@ -229,6 +268,17 @@ class Estimates:
 
         A column of labels becomes a coefficient for each label but the first by name. Columns that were handed over as
         they are may take part, except where the channel keeps shares and is withheld.
+
+        Args:
+            outcome: the column to be explained, of numbers.
+            on: the columns that explain it.
+
+        Returns:
+            Coefficients and their errors, by the delta method from unbiased estimates of all second moments.
+
+        Raises:
+            InputError: for columns that are not there or take no part.
+            NotDeterminedError: where the published table does not determine a moment, or the moments no coefficient.
         """
         names = [on] if isinstance(on, str) else list(on)
         if not names or outcome in names:

@@ -91,7 +91,17 @@ class Description:
 
 @singledispatch
 def described(public: object) -> Description:
-    """What is known of a release, from whatever tells it."""
+    """What is known of a release, from whatever tells it.
+
+    Args:
+        public: a channel, a calibration, a certificate, or the path of a published file.
+
+    Returns:
+        What estimates need of it.
+
+    Raises:
+        InputError: for what tells nothing of a channel.
+    """
     raise InputError(f"estimates need {_ACCEPTED}, got {type(public).__name__}")
 
 
@@ -206,10 +216,25 @@ class Moments(ABC):
 
     @abstractmethod
     def product(self, *terms: Term) -> Array:
-        """A number for each row with the expectation of the product of the terms' true values, two at most."""
+        """A number for each row with the expectation of the product of the terms' true values, two at most.
+
+        Args:
+            terms: one column or two.
+
+        Returns:
+            Numbers whose mean over the rows is an unbiased estimate.
+        """
 
     def covariance(self, scores: Array) -> tuple[Array, Array]:
-        """The covariance of the mean of scores, columns by columns: for the population, and of publishing alone."""
+        """The covariance of the mean of scores, columns by columns: for the population, and of publishing alone.
+
+        Args:
+            scores: a row for each published row, a column for each figure.
+
+        Returns:
+            Two matrices. The first says how far the figures are from those of the population, the second how far they
+            are from those of the true rows.
+        """
         whole = np.atleast_2d(np.cov(scores, rowvar=False)) / self.rows
         return whole, self.added(scores, whole)
 
@@ -320,6 +345,14 @@ def scores(matrix: Table, f: Array) -> Array | None:
 
     Of several the one of least Σ_y d(y) g(y)², d the published shares if all true values were equally common:
     D^{-½} (K D^{-½})⁺ f. It depends on the channel alone, since a choice by the data would not be right on average.
+
+    Args:
+        matrix: the channel, inputs by outputs.
+        f: a number for each true value.
+
+    Returns:
+        A number for each published value, whose mean over the published rows estimates that of f without bias
+        (proofs/estimates.md).
     """
     if not isinstance(matrix, np.ndarray):
         return sparse_scores(matrix, f)
@@ -342,6 +375,12 @@ def condition(matrix: Table) -> float | None:
     """The condition number: by how much errors of published shares grow in true ones, at worst.
 
     None of a sparse matrix too large for it.
+
+    Args:
+        matrix: the channel, inputs by outputs.
+
+    Returns:
+        The largest singular value over the least; infinite where the least is 0.
     """
     if not isinstance(matrix, np.ndarray):
         return sparse_condition(matrix)
