@@ -251,6 +251,9 @@ def pytest_collection():
         if hypothesis_version >= (6, 155):  # an old one asks the collector who holds its generator: not the frozen
             gc.freeze()
             atexit.register(gc.unfreeze)  # or DuckDB would list all of it as lost
+        # Hypothesis times the collector by a callback that outlives every module, with all that can be reached from it:
+        # DuckDB's binding would find itself alive at the very end, and list its types as lost.
+        atexit.register(gc.callbacks.clear)
         gc.set_threshold(20_000, 20, 20)  # what tests leave behind in circles is little: looking for it cost 2 %
         gc.enable()
 
