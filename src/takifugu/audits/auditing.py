@@ -338,6 +338,12 @@ def audit(
         all_other_rows: also ask by how much the odds of anybody's secret move for an adversary who knows every other
             row, and fits the channel again for each row that the last person may have: exactly, so of small tables
             alone. A channel that was fitted to these rows guarantees nothing against them.
+
+    Returns:
+        All attacks, with bounds on what each shows; `contradicted` says whether one of them refutes the guarantee.
+
+    Raises:
+        InputError: where the two tables do not belong together, or the calibration is of no rows.
     """
     guarantee = _promise(calibration)
     level = real("level", level, "a probability between 0 and 0.5")

@@ -80,6 +80,15 @@ class Audit(Plotted):
 
     `before` is how well gradient boosting guesses from the true values, where truth has them. `known_rows` is what who
     knows all other rows learns, where that was asked for: of a table too small for attacks on rows it is all there is.
+
+    Attributes:
+        guarantee: what was guaranteed.
+        attacks: one for each attacker, pair and cell.
+        confidence: that all bounds hold at once.
+        findings: remarks on what was published.
+        before: the guesses from the true values.
+        rows: how many rows were attacked.
+        known_rows: the adversary who knows all other rows.
     """
 
     guarantee: Guarantee

@@ -503,6 +503,22 @@ class Calibration(Plotted):
     `place` is the belief and pair closest to the limit. `theta` is the standard deviation of the noise, where the
     channel is Gaussian noise. `error` is what a published value is expected to lose; where `lower_bound` is a number,
     no channel between these values that keeps the guarantee loses less, and `optimality` holds what proves it.
+
+    Attributes:
+        problem: the priors, the pairs of secrets and the answer.
+        guarantee: what the channel keeps for each of them.
+        channel: what an answer goes through before it is published.
+        mechanism: the name of the mechanism that found it.
+        place: the belief and pair closest to the limit.
+        options: what the mechanism was asked for.
+        lower_bound: what no channel between these values loses less than, where that is proved.
+        evidence: the posterior draws, or the proved band, by which the guarantee covers the population; None where it
+            is for the priors alone.
+
+    >>> from takifugu import Mixture, calibrate
+    >>> made = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
+    >>> round(made.theta, 6), made.worst_pair
+    (1.732051, ('a', 'b'))
     """
 
     problem: Problem = field(repr=False)

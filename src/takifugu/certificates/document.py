@@ -301,6 +301,18 @@ class Certificate(Sealed):
     """A claim with all that is needed to prove it: this noise keeps these pairs of secrets within this budget.
 
     It holds the priors, which describe people: it is for the auditor. `redacted()` is for the public.
+
+    Attributes:
+        alpha: the Rényi order.
+        epsilon: the budget.
+        theta: the standard deviation of the noise.
+        mechanism: the name of the mechanism that found it.
+        secrets: the values of the secret.
+        pairs: positions of those that are hidden from one another.
+        beliefs: under each belief one prior for each secret.
+        losses: an enclosure of the loss at each place, proved when it was made.
+        software: what made it, for the reader alone.
+        nonce: random digits, so that the digest gives no prior away to whoever guesses.
     """
 
     alpha: float

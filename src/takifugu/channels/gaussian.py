@@ -30,9 +30,15 @@ from takifugu.problems import HockeyStick, PartialRenyi, RenyiDivergence
 class GaussianNoise(Noise):
     """Adds an independent N(0, θ²) to each value; θ = 0 publishes it as it is.
 
-    See `takifugu.calibrate` for the least `theta` that keeps a guarantee, and `takifugu.release` to draw from it. Under
-    Gaussian noise of any size the odds of two laws with different means are unbounded far in the tails, so that it
-    keeps Rényi and (ε, δ) guarantees and no `Odds`, unless the laws differ in nothing but their spread.
+    See `takifugu.calibrate` for the least `theta` that keeps a guarantee, and `takifugu.release` to draw from it. After
+    Gaussian noise of any size the odds of two laws are unbounded far in a tail, but for laws that agree there: it keeps
+    Rényi and (ε, δ) guarantees, and for `Odds` there is `LaplaceNoise`.
+
+    Args:
+        theta: the standard deviation θ, 0 or more.
+
+    Raises:
+        InputError: for what is no deviation.
 
     >>> round(GaussianNoise(2.0).apply(Mixture.gaussian(0, 1)).variance, 9)
     5.0

@@ -56,6 +56,15 @@ class Exponential(Shape):
 class LaplaceNoise(Noise):
     """Adds an independent Lap(b), of density e^(−|y|/b)/2b, to each value.
 
+    After it the odds of any two laws that lie Δ apart at most change by e^(Δ/b) at most, however far out the published
+    value is.
+
+    Args:
+        scale: b, 0 or more; the standard deviation is √2 times as much.
+
+    Raises:
+        InputError: for what is no scale.
+
     >>> LaplaceNoise(0.5).variance
     0.5
     """

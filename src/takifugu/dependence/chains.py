@@ -33,7 +33,16 @@ Answer: TypeAlias = "Count | Histogram | Total"
 
 @dataclass(frozen=True)
 class Count:
-    """How often a state is visited; in a table, how many of all rows have the value in `column` (see `Share`)."""
+    """How often a state is visited; in a table, how many of all rows have the value in `column` (see `Share`).
+
+    Args:
+        state: the state, or the value, that is counted.
+        column: of a table, where that is counted.
+
+    >>> chain = MarkovChain([[0.5, 0.5], [0.5, 0.5]], states=["well", "ill"])
+    >>> chain.priors(3, Count("ill"))[0]["ill"].values
+    (1, 2, 3)
+    """
 
     state: Hashable
     column: str | None = None
@@ -55,7 +64,15 @@ class Count:
 
 @dataclass(frozen=True)
 class Total:
-    """The sum over time of a number that each state has, such as a dose or a power."""
+    """The sum over time of a number that each state has, such as a dose or a power.
+
+    Args:
+        number: what each state adds.
+
+    >>> chain = MarkovChain([[0.5, 0.5], [0.5, 0.5]], states=["off", "on"])
+    >>> chain.priors(2, Total({"off": 0, "on": 60}))[0]["on"].values
+    (60, 120)
+    """
 
     number: Mapping[Hashable, float]
 

@@ -205,6 +205,10 @@ class AR(Memory):
     It is so in a stationary series in which each value is φ times the one before and something new, all of them normal;
     of another shape it is so where what is left of the others is independent of this value.
 
+    Args:
+        up_to: the largest coefficient that is held possible, from 0 to 0.9999.
+        known: whether an adversary may know "any" other values of the series, or "nothing" of them; `Series` sets it.
+
     >>> AR(up_to=0.97).describe()
     'every first-order autoregression of a coefficient from 0 to 0.97'
     """
@@ -303,6 +307,12 @@ class Profiles(Memory):
 
     Or a pair of such lists, before and after. Nothing else is held possible, so an adversary who knows other values is
     one more profile: all zeros for one who knows every value.
+
+    Args:
+        lists: the profiles, each a list of numbers from the nearest time on; 0 beyond its end.
+
+    >>> Profiles([0.5, 0.25], [0.0]).describe()
+    '2 profiles'
     """
 
     lists: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]

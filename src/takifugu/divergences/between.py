@@ -59,6 +59,13 @@ def renyi_divergence(p: _Law, q: _Law, *, alpha: float, theta: float = 0.0, nois
         theta: the standard deviation of the noise, a short form of `noise=GaussianNoise(theta)`.
         noise: `GaussianNoise(theta)` or `LaplaceNoise(scale)`.
 
+    Returns:
+        D_α in natural logarithms, 0 or more.
+
+    Raises:
+        InputError: for what are no laws, laws of different kinds, an order of 1 or less, and noise on laws that are not
+            on the line.
+
     >>> renyi_divergence(Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), alpha=3)
     1.5
     >>> renyi_divergence(Mixture.empirical([0, 1]), Mixture.empirical([1, 2]), alpha=2)
@@ -83,6 +90,9 @@ def max_divergence(p: _Law, q: _Law, *, noise: _Noise | None = None) -> float:
     Returns:
         The supremum in float64, never a bound; for a proof see `takifugu.certify`.
 
+    Raises:
+        InputError: for what are no laws, laws of different kinds, and laws of vectors, of which it is not known.
+
     >>> from takifugu import LaplaceNoise
     >>> p, q = Mixture.gaussian(0, 2), Mixture.gaussian(0.5, 1)
     >>> round(max_divergence(p, q, noise=LaplaceNoise(2.302775637732)), 9)
@@ -103,6 +113,9 @@ def hockey_stick(p: _Law, q: _Law, *, epsilon: float, noise: _Noise | None = Non
     Returns:
         δ in float64.
 
+    Raises:
+        InputError: for what are no laws, laws of different kinds, and laws of vectors, of which it is not known.
+
     >>> from takifugu import GaussianNoise
     >>> p, q = Mixture.gaussian(0, 1), Mixture.gaussian(1, 2)
     >>> round(hockey_stick(p, q, epsilon=0.5, noise=GaussianNoise(0.7)), 12)
@@ -122,6 +135,9 @@ def privacy_curve(p: _Law, q: _Law, *, noise: _Noise | None = None) -> PrivacyCu
 
     Returns:
         The curve of p against q; its `reversed()` is that of q against p.
+
+    Raises:
+        InputError: for what are no laws, laws of different kinds, and laws of vectors, of which it is not known.
 
     >>> from takifugu import LaplaceNoise
     >>> curve = privacy_curve(Mixture.gaussian(0, 0), Mixture.gaussian(1, 0), noise=LaplaceNoise(1.0))

@@ -140,6 +140,12 @@ def estimate(
         columns: which columns of the table went through the channel, in its order; needed where the papers do not tell.
         reading: how the file is to be read.
 
+    Returns:
+        Means, shares, bounds and regressions of the true values, each computed when it is asked for.
+
+    Raises:
+        InputError: where the papers tell nothing of the channel, or the table is not what went through it.
+
     >>> import takifugu as tk
     >>> pupils = tk.datasets.load("student-por")
     >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"])

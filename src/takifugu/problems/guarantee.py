@@ -355,6 +355,14 @@ class Renyi(Part):
 
     At α = ∞ it bounds the odds, as `Odds` does with a factor in place of its logarithm.
 
+    Args:
+        alpha: the order, above 1, or `math.inf`. The larger it is, the rarer the published values that may tell more
+            than e^ε; `recommended_alpha` gives one to start from.
+        epsilon: the budget, above 0, in natural logarithms.
+
+    Raises:
+        InputError: for what is no order or no budget.
+
     >>> Renyi(3, 1).epsilon
     1.0
     """
@@ -447,6 +455,12 @@ class Odds(Part):
     The divergence is compared with its logarithm, rounded down: the nearest float to ln 3 lies above it, and would
     guarantee a little less.
 
+    Args:
+        factor: above 1. At 3 a guess between two secrets that were equally likely is right three times in four at most.
+
+    Raises:
+        InputError: for a factor that is not above 1.
+
     >>> round(Odds(3).epsilon, 6)
     1.098612
     """
@@ -532,6 +546,13 @@ class Approximate(Part):
     """(ε, δ): no event is more than e^ε times as likely under one secret of a pair as under the other, plus δ.
 
     The hockey-stick divergence of e^ε is δ at most, both ways. Once in 1/δ published values anything may be told.
+
+    Args:
+        epsilon: the budget, above 0, in natural logarithms.
+        delta: the share of cases, between 0 and 1, in which more may be told: far below one in the number of people.
+
+    Raises:
+        InputError: for what is no budget or no share.
 
     >>> Odds(3).implies(Approximate(1.1, 1e-9)), Approximate(1, 1e-9).implies(Odds(1e9))
     (True, False)
@@ -840,6 +861,12 @@ def best_guess(
         alpha: the Rényi order.
         epsilon: the budget, with `alpha` or `delta`.
         delta: of (ε, δ).
+
+    Returns:
+        A probability between 0.5 and 1.
+
+    Raises:
+        InputError: where nothing is asked for, or the same thing twice.
 
     >>> best_guess(odds=3)
     0.75

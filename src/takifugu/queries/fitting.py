@@ -78,6 +78,9 @@ def fit_priors(
         A dictionary from each secret to its prior, with `findings` that tell what to know about the data; with
         `known` or `beliefs`, the list of all beliefs, each such a dictionary with a `label`.
 
+    Raises:
+        InputError: where a column is missing, a secret is not in the table, or the query cannot be answered about it.
+
     >>> import takifugu as tk
     >>> heart = tk.datasets.load("heart")
     >>> priors = fit_priors(heart, secret="slope", query=tk.Mean("oldpeak"), secrets=[1, 3])

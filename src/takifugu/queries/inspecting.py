@@ -345,6 +345,12 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         secret: the column to hide; of several secrets, look once for each.
         reading: what is known of a file's form, as the reader takes it.
 
+    Returns:
+        The columns with what each holds, what to do with it, and what it tells of the secret; printed it is a page.
+
+    Raises:
+        InputError: where the table cannot be read, or has no such column.
+
     >>> import takifugu as tk
     >>> found = tk.inspect(tk.datasets.load("student-por"), secret="schoolsup")
     >>> [one.column for one in found.betrayals[:2]]

@@ -325,6 +325,13 @@ class Mean:
     A list of columns is one vector of means: each secret's prior is then a `VectorMixture` with the covariance of its
     rows over their number, and the noise that hides it is shaped. With `by`, such as a department, it is one vector
     with a mean for each of its groups (and each column), in the order of `priors.answer.columns`.
+
+    Args:
+        column: one column of numbers, or several.
+        by: a column of groups, whose means are published together.
+
+    >>> Mean("salary", by="department").by
+    'department'
     """
 
     column: str | Sequence[str]

@@ -282,7 +282,17 @@ class PrivateCounts(Priors):
 
     @classmethod
     def from_dict(cls, data: object) -> "PrivateCounts":
-        """What `to_dict` wrote, every field checked."""
+        """What `to_dict` wrote, every field checked.
+
+        Args:
+            data: the content of a file.
+
+        Returns:
+            The counts.
+
+        Raises:
+            InputError: with the field that is wrong, and where the digest is not that of the content.
+        """
         form.header(data, _FORMAT, (_VERSION,), "a file of private counts")
         content = form.fields(data, _KEYS, "the private counts")
         answer, secrets = documents.answer_from(content["answer"]), form.secrets(content["secrets"])

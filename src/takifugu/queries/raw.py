@@ -191,6 +191,18 @@ class Raw:
 
     Continuous values say nothing below the width of a grid on which they were counted: no component of a mixture of
     them is narrower than that over √12.
+
+    Args:
+        column: one column of numbers, or several.
+        prior: "counts", "mixture", "gaussian" or "empirical".
+        max_components: the most components of a mixture.
+        seed: of the fits.
+        bounds: the least and the largest value that may be published.
+        step: between values that may be published; 0 for none.
+        transform: "log" to publish the logarithm.
+
+    >>> Raw("age", bounds=(18, 90), step=1).bounds
+    (18, 90)
     """
 
     column: Any  # the name of a column, or several names

@@ -128,6 +128,12 @@ def report(
         question: the page's first line; by default it follows from what is published.
         words: turns sentences that name arguments of Python into the words of another door.
 
+    Returns:
+        The page as HTML.
+
+    Raises:
+        InputError: where the file cannot be written, or the certificate is of another calibration.
+
     >>> from takifugu import Finite, calibrate
     >>> page = report(calibrate({"a": Finite([0, 1], [3, 1]), "b": Finite([0, 1], [1, 3])}, odds=2))
     >>> page.startswith("<!DOCTYPE html>")

@@ -77,6 +77,16 @@ class Binned(str):
 def binned(column: str, edges: Sequence[float]) -> Binned:
     """A column cut at edges, to be named where a column is: a value at an edge belongs to the bin above it.
 
+    Args:
+        column: a column of numbers.
+        edges: at which it is cut, in increasing order.
+
+    Returns:
+        A name, for `secret`, `columns` or `known`.
+
+    Raises:
+        InputError: for edges that are no numbers, or do not increase.
+
     >>> binned("age", [30, 45, 60])
     'age:30:45:60'
     """

@@ -117,6 +117,12 @@ class Reading:
     def label(self, value: Any) -> Any:
         """A label that somebody typed, as tables that are read so call it.
 
+        Args:
+            value: the label, or anything else, which stays as it is.
+
+        Returns:
+            The label as the table has it.
+
         >>> Reading(tidy=True).label("Sickle  Cell"), Reading().label("Sickle Cell"), Reading(tidy=True).label(3)
         ('sickle cell', 'Sickle Cell', 3)
         """
@@ -135,6 +141,12 @@ class Reading:
     def sentinels_of(self, column: str) -> tuple[str | int | float, ...]:
         """The sentinels that are meant for this column.
 
+        Args:
+            column: its name.
+
+        Returns:
+            Those that are meant for every column, and its own.
+
         >>> Reading(sentinels=(999, "age=-1", "?")).sentinels_of("age")
         (999, '?', '-1')
         """
@@ -144,6 +156,12 @@ class Reading:
     def about(self, columns: Container[str]) -> "Reading":
         """The same without sentinels that are meant for other columns alone: a table without those has no use for them.
 
+        Args:
+            columns: the columns that there are.
+
+        Returns:
+            A reading for a table that has no others.
+
         >>> Reading(sentinels=(999, "age=-1", "stay=0")).about(["age"]).sentinels
         (999, 'age=-1')
         """
@@ -152,6 +170,12 @@ class Reading:
 
     def has_no_codes(self, column: str) -> bool:
         """Whether it was said that no number of this column stands for a missing value.
+
+        Args:
+            column: its name.
+
+        Returns:
+            True where "column=" is among the sentinels.
 
         >>> Reading(sentinels=("age=",)).has_no_codes("age"), Reading(sentinels=("age=999",)).has_no_codes("age")
         (True, False)
