@@ -83,7 +83,7 @@ def run(most: int = 3) -> None:
     chosen: list[Setting] = [one for one in SETTINGS if one.dataset == "adult" and len(one.columns) <= most]
     for setting in chosen:
         priors = fit_priors(load("adult"), secret=setting.secret, query=setting.query, secrets=setting.pair)
-        joint = calibrate(priors, odds=ODDS, solver="columns")
+        joint = calibrate(priors, odds=ODDS, options={"solver": "columns"})
         (values,) = {law.values for law in priors.values()}
         laws = np.stack([law.probabilities for law in priors.values()])
         weights = np.sum([law.weights for law in priors.values()], axis=0)

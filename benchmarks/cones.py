@@ -46,8 +46,8 @@ def run() -> None:
 
 
 def _case(priors: object, secret: str, columns: tuple[str, ...], keep: str | None, *, with_radius: bool) -> None:
-    sample, alone = _timed(lambda: tk.calibrate(priors, odds=ODDS, keep=keep))
-    made, ours = _timed(lambda: tk.calibrate(priors, odds=ODDS, keep=keep, confidence=0.95))
+    sample, alone = _timed(lambda: tk.calibrate(priors, odds=ODDS, preserve=keep))
+    made, ours = _timed(lambda: tk.calibrate(priors, odds=ODDS, preserve=keep, confidence=0.95))
     line = (
         f"{' × '.join(columns)} hiding {secret}, keep={keep!r}, {len(made.channel.inputs)} values: sample alone "
         f"{sample.error:.4f}, {alone:.2f} s; cones {made.error:.4f}, {ours:.2f} s ({ours / alone:.0f} times), "
@@ -55,7 +55,7 @@ def _case(priors: object, secret: str, columns: tuple[str, ...], keep: str | Non
     )
     if with_radius:
         with patch.object(evidence, "has_cones", lambda *_: False):
-            before, theirs = _timed(lambda: tk.calibrate(priors, odds=ODDS, keep=keep, confidence=0.95))
+            before, theirs = _timed(lambda: tk.calibrate(priors, odds=ODDS, preserve=keep, confidence=0.95))
         line += (
             f"; radius {before.error:.4f}, {theirs:.2f} s, {_within(before)} within: cost × "
             f"{made.error / before.error:.3f}, time / {theirs / ours:.1f}"

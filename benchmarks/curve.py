@@ -90,7 +90,7 @@ def calibrate(problem: dict[str, tk.Finite] | dict[str, dict[str, tk.Finite]]) -
         tk.calibrate(problem, odds=ODDS, **({"keep": None} if len(first.values) == len(problem) else {}))
         return
     others = dict(problem)
-    tk.calibrate(others.pop(""), odds=ODDS, beliefs=others or None)
+    tk.calibrate(others.pop(""), odds=ODDS, adversary=tk.Adversary(beliefs=others or None))
 
 
 def highs(laws: dict[str, tk.Finite]) -> None:

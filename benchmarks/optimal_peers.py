@@ -35,8 +35,8 @@ def problem(rng: np.random.Generator) -> tuple[dict[str, tk.Finite], dict[str, A
     asked = {
         "alpha": float(np.exp(rng.uniform(math.log(1.5), math.log(8)))),
         "epsilon": float(np.exp(rng.uniform(math.log(0.05), math.log(3)))),
-        "loss": str(rng.choice(["square", "absolute", "change"])) if is_numeric else "change",
-        "keep": None,
+        "preserve": None,
+        "utility": tk.Utility(loss=str(rng.choice(["square", "absolute", "change"])) if is_numeric else "change"),
     }
     return laws, asked
 

@@ -145,7 +145,7 @@ def priced(task: tuple[int, float | None, int]) -> float:
         given = PrivateCounts.with_noise(cells, counts, InsecureSeededBits(seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = tk.calibrate(given, odds=ODDS, confidence=0.95, keep=None)
+        made = tk.calibrate(given, odds=ODDS, confidence=0.95, preserve=None)
     return error(made.channel, np.array(sizes) @ here.laws, years)
 
 

@@ -69,13 +69,13 @@ def together(case: Case, solver: str) -> None:
         options = {"keep": [None, "marginal"][rng.integers(2)]}
         if rng.random() < 0.1:
             options["radius"] = float(rng.uniform(0, 0.05))
-    made = tk.calibrate(beliefs, solver=solver, pairs=pairs, **case.asked, **options)
+    made = tk.calibrate(beliefs, options={"solver": solver}, pairs=pairs, **case.asked, **options)
     case.judge((_outcomes(made, belief), pairs) for belief in beliefs)
     if made.lower_bound is not None and made.error > 1e-6:
         case.gap = 1 - made.lower_bound / made.error
         best = made
         if solver == "columns" and rng.random() < 0.2:
-            best = tk.calibrate(beliefs, pairs=pairs, keep=None, **case.asked)
+            best = tk.calibrate(beliefs, pairs=pairs, preserve=None, **case.asked)
         if made.lower_bound > min(made.error, best.error):
             raise AssertionError("the bound is above a channel that keeps the promise")
 

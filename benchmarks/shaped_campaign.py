@@ -50,7 +50,7 @@ def run(first: int, last: int) -> None:
         epsilon = float(np.exp(rng.uniform(math.log(0.01), math.log(5))))
         try:
             found = tk.calibrate(
-                given, alpha=alpha, epsilon=epsilon, shape=str(rng.choice(["full", "diagonal", "equal"]))
+                given, alpha=alpha, epsilon=epsilon, options={"shape": str(rng.choice(["full", "diagonal", "equal"]))}
             )
         except tk.TakifuguError as error:
             refused += 1

@@ -40,7 +40,7 @@ def sampled(which: int, guarantee: dict[str, Any], seed: int) -> Outcome:
     priors = tk.fit_priors(table, secret="s", query=_query(len(laws["a"])))
     asked: dict[str, dict[str, Any]] = {
         "plug-in": {},
-        "confidence": {"confidence": 0.95, "seed": seed},
+        "confidence": {"confidence": 0.95, "adversary": tk.Adversary(seed=seed)},
         "band": {"assurance": "band"},
     }
     return _judged(name, guarantee, {how: (priors, more) for how, more in asked.items()}, [(laws["a"], laws["b"])])
@@ -66,7 +66,7 @@ def sampled_cells(cells: int, guarantee: dict[str, Any], seed: int, *, interacti
         true += list(zip(*held, strict=True))
     ignored = tk.fit_priors(table, secret="s", query=query)
     known = tk.fit_priors(table, secret="s", query=query, known=["u", "v"])
-    confident = {"confidence": 0.95, "seed": seed}
+    confident = {"confidence": 0.95, "adversary": tk.Adversary(seed=seed)}
     asked = {"no cells, confidence": (ignored, confident), "plug-in": (known, {}), "confidence": (known, confident)}
     return _judged(f"{cells} cells", guarantee, asked, true)
 
@@ -89,7 +89,7 @@ def sampled_reversal(guarantee: dict[str, Any], seed: int) -> Outcome:
     table, query = pd.concat(parts), _query(len(values))
     ignored = tk.fit_priors(table, secret="s", query=query)
     known = tk.fit_priors(table, secret="s", query=query, known=["u"])
-    confident = {"confidence": 0.95, "seed": seed}
+    confident = {"confidence": 0.95, "adversary": tk.Adversary(seed=seed)}
     asked = {"no cells, confidence": (ignored, confident), "plug-in": (known, {}), "confidence": (known, confident)}
     return _judged(name, guarantee, asked, true)
 

@@ -118,7 +118,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
                 continue
             options: dict[str, Any] = {"keep": None}
             try:
-                made = calibrate(priors, odds=ODDS, solver=solver, confidence=confidence, **options)
+                made = calibrate(priors, odds=ODDS, options={"solver": solver}, confidence=confidence, **options)
             except TakifuguError as error:
                 yield Outcome(f"{way}{beside}", {}, math.nan, None, str(error).split(":")[0])
                 continue
@@ -145,7 +145,7 @@ def _separate(setting: Setting, table: Any, priors: Any) -> Outcome:
     for name in setting.columns:
         query = Row(name, domain=setting.domain.get(name))
         own = fit_priors(table, secret=setting.secret, query=query, secrets=setting.pair)
-        made = calibrate(own, odds=ODDS ** (1 / len(setting.columns)), keep=None)
+        made = calibrate(own, odds=ODDS ** (1 / len(setting.columns)), preserve=None)
         facts = facts_of(made, compare=False)
         assert isinstance(facts, ChannelFacts)
         losses[name] = _loss(facts.columns[0])

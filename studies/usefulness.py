@@ -95,7 +95,7 @@ def ways(column: Column, epsilon: float) -> list[Way]:
     theta = calibrate(points, alpha=ORDER, epsilon=epsilon).theta
     found = [_noise(values, theta), Way("randomized response", values, randomized_response(column, epsilon))]
     for key, keep in (("best", None), ("best, mean kept", "mean"), ("best, histogram kept", "marginal")):
-        channel = calibrate(column.laws, alpha=ORDER, epsilon=epsilon, keep=keep).channel
+        channel = calibrate(column.laws, alpha=ORDER, epsilon=epsilon, preserve=keep).channel
         if not isinstance(channel, FiniteChannel):
             raise TypeError("finite laws are published through a finite channel")
         order = np.argsort(np.array(channel.inputs, dtype=float))

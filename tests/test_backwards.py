@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import takifugu as tk
 from how_many import some_of
+from takifugu._work import listening
 from takifugu.calibration import targets as backwards
 from takifugu.calibration.targets import HALVINGS_OF_ALL, relative_error, strongest
 from takifugu.channels.finite_channel import FiniteChannel
@@ -37,7 +38,7 @@ def best_guess_of(channel, laws):
 @given(counts, counts, st.floats(0.51, 0.95), st.sampled_from([None, 2.0, 8.0]))
 def test_nobody_guesses_better_than_was_asked_for(a, b, guess, alpha):
     laws = pair(a, b)
-    found = tk.calibrate(laws, best_guess=guess, alpha=alpha, keep=None)
+    found = tk.calibrate(laws, best_guess=guess, alpha=alpha, preserve=None)
     assert best_guess_of(found.channel, laws) <= guess * (1 + 1e-12)
     assert found.alpha == (math.inf if alpha is None else alpha)
     assert found.meets_budget()
@@ -91,7 +92,7 @@ def test_labels_count_by_their_share_and_the_worst_column_decides():
     for name, shift in (("a", 0), ("b", 1)):
         weights = rng.integers(5, 40, size=6) + 30 * shift * (np.arange(6) % 2)
         laws[name] = tk.Finite([(n, w) for n in (1, 2, 3) for w in ("x", "y")], weights)
-    found = tk.calibrate(laws, error=0.15, keep=None)
+    found = tk.calibrate(laws, error=0.15, preserve=None)
     matrix, inputs = found.channel.matrix, found.channel.inputs
     mass = np.add(*(law.weights for law in laws.values()))
     mass = mass / mass.sum()
@@ -127,7 +128,9 @@ def test_each_promise_is_judged_by_draws_of_its_own(monkeypatch):
         return asked(priors, problem, promise, mechanism, population, options)
 
     monkeypatch.setitem(tk.calibrate.__globals__, "calibrated", watched)
-    found = tk.calibrate(pair([30, 40, 50, 60], [60, 50, 40, 30]), error=0.4, confidence=0.9, seed=7)
+    found = tk.calibrate(
+        pair([30, 40, 50, 60], [60, 50, 40, 30]), error=0.4, confidence=0.9, adversary=tk.Adversary(seed=7)
+    )
     assert len(seen) == len(set(seen)) == found.findings[-1]["tried"]
     assert np.diff(sorted(seen)).min() > 30 * 1_000_003  # as many as one calibration may use
 
@@ -160,7 +163,7 @@ def test_promises_of_a_model_share_its_draws_and_are_judged_more_strictly():
     drawn = {name: (at + rng.normal(0, 0.1, 200), rng.uniform(0.9, 1.1, 200)) for name, at in (("a", 0), ("b", 2))}
     priors = Priors(GAUSSIANS, answer=Answer("gp", ("y",), ("s",)))
     priors.drawn = drawn
-    found = tk.calibrate(priors, alpha=2, error=2.0, confidence=0.95, seed=3)
+    found = tk.calibrate(priors, alpha=2, error=2.0, confidence=0.95, adversary=tk.Adversary(seed=3))
     assert (found.evidence.seed, found.evidence.draws) == (3, draws_needed(0.95, halvings=10)) == (3, 194)
     assert found.evidence.holds(found.problem, found.channel, found.guarantee)
     priors.drawn = {name: (means[:126], stds[:126]) for name, (means, stds) in drawn.items()}
@@ -170,7 +173,8 @@ def test_promises_of_a_model_share_its_draws_and_are_judged_more_strictly():
 
 def test_each_promise_tried_is_told():
     told = []
-    tk.calibrate(GAUSSIANS, error=1.0, step=told.append)
+    with listening(told.append):
+        tk.calibrate(GAUSSIANS, error=1.0)
     assert len(told) > 3
     assert all("1 is asked for" in line for line in told)
 
@@ -227,11 +231,16 @@ def test_a_weaker_promise_bounds_no_guess():
 
 def test_publish_asks_backwards_too():
     pupils = tk.datasets.load("student-por")
-    hide = {"secret": "schoolsup", "columns": ["studytime"], "allow_no_noise": True, "confidence": None}
-    by_guess = tk.publish(pupils, best_guess=0.6, **hide)
+    hide = {
+        "secret": "schoolsup",
+        "columns": ["studytime"],
+        "confidence": None,
+        "utility": tk.Utility(allow_no_noise=True),
+    }
+    by_guess = tk.publish(pupils, adversary=tk.Adversary(best_guess=0.6), **hide)
     assert by_guess.calibration.guarantee.most_odds == pytest.approx(1.5)
     assert any("60 %" in one.sentence for one in by_guess.findings)
-    by_error = tk.publish(pupils, error=0.3, **hide)
+    by_error = tk.publish(pupils, utility=tk.Utility(error=0.3), **hide)
     assert relative_error(by_error.calibration) <= 0.3
 
 
@@ -242,7 +251,7 @@ ROWS = [(k, label) for k in range(4) for label in "xy"]
 @given(*[st.lists(st.integers(1, 60), min_size=8, max_size=8) for _ in range(2)])
 def test_the_error_of_a_sparse_channel_is_that_of_the_same_table_in_full(a, b):
     laws = {"a": tk.Finite(ROWS, a), "b": tk.Finite(ROWS, b)}
-    sparse = tk.calibrate(laws, odds=1.5, solver="columns")
+    sparse = tk.calibrate(laws, odds=1.5, options={"solver": "columns"})
     found, shares = 0.0, np.array(a, dtype=float) + np.array(b)
     shares /= shares.sum()
     channel = sparse.channel
@@ -263,5 +272,5 @@ def test_the_error_of_a_sparse_channel_is_that_of_the_same_table_in_full(a, b):
 def test_an_error_can_be_asked_of_a_sparse_channel():
     rng = np.random.default_rng(2)
     laws = {"a": tk.Finite(ROWS, rng.integers(5, 60, 8)), "b": tk.Finite(ROWS, rng.integers(5, 60, 8))}
-    made = tk.calibrate(laws, error=0.3, solver="columns")
+    made = tk.calibrate(laws, error=0.3, options={"solver": "columns"})
     assert relative_error(made) <= 0.3

@@ -147,7 +147,7 @@ def test_what_is_calibrated_can_be_certified(alpha, epsilon):
         ({"noise": "cauchy"}, "noise must be 'gaussian', 'laplace' or 'auto'"),
         ({"odds": 1}, "odds must be a finite number above 1, got 1"),
         ({"delta": 0.1}, "alpha and delta are of two guarantees"),
-        ({"mechanism": "wasserstein-approx", "theta": 1}, "has no option 'theta': it takes only delta"),
+        ({"mechanism": "wasserstein-approx", "options": {"theta": 1}}, "has no option 'theta': it takes only delta"),
     ],
 )
 def test_bad_input_is_named(change, message):
@@ -181,7 +181,7 @@ def test_a_sweep_with_confidence_is_its_calibrations_one_by_one():
     counts = {"no": [4, 9, 30, 40, 20, 6, 1], "yes": [1, 2, 6, 9, 8, 5, 2]}
     table = pd.DataFrame([(s, x) for s, tallies in counts.items() for x, n in enumerate(tallies) for _ in range(n)])
     priors = tk.fit_priors(table.set_axis(["s", "x"], axis=1), secret="s", query=tk.Raw("x", bounds=(0, 8), step=1))
-    asked = {"confidence": 0.9, "seed": 3}
+    asked = {"confidence": 0.9, "adversary": tk.Adversary(seed=3)}
     found = sweep(priors, alpha=[2, 4], epsilon=[0.3, 1, 2], **asked)
     for row in found.itertuples():
         one = calibrate(priors, alpha=row.alpha, epsilon=row.epsilon, **asked)

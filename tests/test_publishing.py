@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import takifugu as tk
+from takifugu._work import listening
 from takifugu.calibration import calibrate
 from takifugu.certificates import ChannelCertificate
 from takifugu.errors import BudgetError, InputError
 from takifugu.problems.diagnostics import Diagnostic
-from takifugu.publishing import calibrated
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledgers_nearby import ledger_beside
 from takifugu.reports.summary import preserved_within
@@ -25,14 +25,10 @@ from takifugu.tables.reading import Reading
 def test_pupils_are_published_within_odds_of_three(tmp_path):
     pupils = tk.datasets.load("student-por")
     told = []
-    made = tk.publish(
-        pupils,
-        secret="schoolsup",
-        columns=["failures"],
-        ledger=tmp_path / "pupils.ledger",
-        keep=["sex"],
-        step=told.append,
-    )
+    with listening(lambda _: None, steps=told.append):
+        made = tk.publish(
+            pupils, secret="schoolsup", columns=["failures"], ledger=tmp_path / "pupils.ledger", keep=["sex"]
+        )
     assert list(made.table.columns) == ["sex", "failures"]
     assert len(made.table) == len(pupils)
     assert set(made.table["failures"]) <= set(made.calibration.channel.outputs)
@@ -52,10 +48,13 @@ def test_pupils_are_published_within_odds_of_three(tmp_path):
     again = {"secret": "schoolsup", "columns": ["failures"], "ledger": tmp_path / "pupils.ledger"}
     begun = []
     for options in ({"keep": ["sex"]}, {}):  # before the work, whatever it would have been
-        with pytest.raises(
-            BudgetError, match=r"published once: two draws of it tell more than one|rows that were published before"
-        ) as refused:
-            tk.publish(pupils, **again, **options, step=begun.append)
+        with (
+            listening(begun.append),
+            pytest.raises(
+                BudgetError, match=r"published once: two draws of it tell more than one|rows that were published before"
+            ) as refused,
+        ):
+            tk.publish(pupils, **again, **options)
         assert isinstance(refused.value, tk.CompositionError)  # which another answer was refused with after the work
     assert set(begun) == {"Looking whether these records were published before"}
     assert Ledger(tmp_path / "pupils.ledger").account().releases == 1
@@ -124,7 +123,7 @@ def kept_of(made):
 
 def test_the_joint_distribution_is_preserved_by_default():
     asked = {**SAMPLE, "columns": ["stay", "ward"], "odds": 2}
-    made, free = tk.publish(TABLE, **asked), tk.publish(TABLE, **asked, preserve=None)
+    made, free = tk.publish(TABLE, **asked), tk.publish(TABLE, **asked, utility=tk.Utility(preserve=None))
     assert (kept_of(made), kept_of(free)) == ("marginal", None)
     assert preserved_within(made.calibration) <= 1e-6
     assert preserved_within(free.calibration) > 0.01
@@ -139,22 +138,22 @@ def test_the_joint_distribution_is_preserved_by_default():
 
 
 def test_what_cannot_be_preserved_is_published_without_and_says_so(monkeypatch):
-    wished = tk.publish(TABLE, **{**SAMPLE, "columns": ["stay"]}, odds=6, diagonal=0.1)
+    wished = tk.publish(TABLE, **{**SAMPLE, "columns": ["stay"]}, odds=6, utility=tk.Utility(diagonal=0.1))
     assert kept_of(wished) is None
 
     def refused(priors, **asked):
-        if asked["keep"] in ("auto", "marginal"):
+        if asked["utility"].preserve in ("auto", "marginal"):
             raise tk.MechanismError("not to be had")
         return calibrate(priors, **asked)
 
-    monkeypatch.setattr("takifugu.publishing.calibrate", refused)
+    monkeypatch.setattr("takifugu.publishing.best_channel.calibrate", refused)
     made = tk.publish(TABLE, **SAMPLE, odds=5)
     assert kept_of(made) is None
     assert not any(line.startswith("Preserved") for line in made.summary.details)
     with pytest.raises(tk.MechanismError, match="not to be had"):
-        tk.publish(TABLE, **SAMPLE, odds=5, preserve="marginal")
+        tk.publish(TABLE, **SAMPLE, odds=5, utility=tk.Utility(preserve="marginal"))
     with pytest.raises(InputError, match="preserve must be"):
-        tk.publish(TABLE, **SAMPLE, odds=5, preserve="most")
+        tk.publish(TABLE, **SAMPLE, odds=5, utility=tk.Utility(preserve="most"))
 
 
 def test_what_may_be_asked_for():
@@ -162,16 +161,18 @@ def test_what_may_be_asked_for():
     assert plain.calibration.evidence is None
     renyi = tk.publish(TABLE, **SAMPLE, alpha=2, epsilon=0.5)
     assert (renyi.calibration.alpha, renyi.calibration.epsilon) == (2, 0.5)
-    shares = tk.publish(TABLE, **ASKED, loss="change")
+    shares = tk.publish(TABLE, **ASKED, utility=tk.Utility(loss="change"))
     assert dict(shares.calibration.options)["keep"] == "marginal"
-    known = tk.publish(TABLE, secret="diagnosis", columns=["stay"], known=["ward"], odds=6, confidence=None)
+    known = tk.publish(
+        TABLE, secret="diagnosis", columns=["stay"], adversary=tk.Adversary(known=["ward"]), odds=6, confidence=None
+    )
     assert len(known.calibration.beliefs) == 5
     numbers = TABLE.assign(diagnosis=TABLE.diagnosis.map({"flu": 1, "none": 3}))
     assert tk.publish(numbers, **SAMPLE, pairs=[("1", "3")]).calibration.pairs[0] == (1, 3)
 
 
 def test_the_same_seed_gives_the_same_channel_and_fresh_draws():
-    first, second = (tk.publish(TABLE, **ASKED, odds=1.5, seed=3) for _ in range(2))
+    first, second = (tk.publish(TABLE, **ASKED, odds=1.5, adversary=tk.Adversary(seed=3)) for _ in range(2))
     assert first.calibration == second.calibration
     assert not first.table.equals(second.table)
 
@@ -191,9 +192,7 @@ def test_the_same_seed_gives_the_same_channel_and_fresh_draws():
         ({"keep": ["copy"]}, "knows the secret"),
         ({"keep": ["absent"]}, "absent"),
         ({"keep": "ward"}, "list of columns"),
-        ({"known": "ward"}, r"known must be a list of columns, got the text 'ward': write \['ward'\]"),
         ({"columns": "days,ward"}, r"write \['days', 'ward'\]"),
-        ({"others": "some"}, "others must be"),
         ({"pairs": [("flu", "cold")]}, "'cold'"),
         ({"confidence": 3}, "confidence"),
     ],
@@ -209,51 +208,82 @@ def test_where_it_fails_nothing_is_left_behind(tmp_path, change, says):
     assert Ledger(tmp_path / "people.ledger").account() is None
 
 
-@pytest.mark.parametrize("name", ["others", "order", "drift"])
-def test_a_word_that_is_none_is_refused_before_any_work(name):
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("order", lambda: tk.publish(TABLE, **ASKED, order="some")),
+        ("drift", lambda: tk.Adversary(drift="some")),
+        ("repeats", lambda: tk.Adversary(repeats="some")),
+        ("preserve", lambda: tk.Utility(preserve="some")),
+        ("assurance", lambda: tk.Adversary(assurance="some")),
+        ("leave_out", lambda: tk.Reading(leave_out="some")),
+    ],
+)
+def test_a_word_that_is_none_is_refused_before_any_work(name, make):
     told = []
-    with pytest.raises(InputError, match=f"{name} must be one of"):
-        tk.publish(TABLE, **ASKED, step=told.append, **{name: "some"})
+    with listening(told.append), pytest.raises(InputError, match=f"{name} must be"):
+        make()
     assert not told
 
 
-NEVER = [
-    "ods",
-    "beforehand",
-    "cells",
-    "per_cell",
-    "mechanism",
-    "floor",
-    "delta",
-    "shape",
-    "rounds",
-    "weights",
-    "caution",
-]
+NEVER = ["ods", "cells", "per_cell", "mechanism", "floor", "delta", "rounds", "known", "others", "seed", "step"]
 
 
 @pytest.mark.parametrize("name", NEVER)
 def test_publish_takes_what_it_can_take_and_nothing_else(monkeypatch, name):
-    monkeypatch.setattr("takifugu.publishing._made_once", lambda *_, **__: pytest.fail("work was done"))
-    for door in (tk.publish, calibrated):
-        if name != "beforehand" or door is tk.publish:
+    monkeypatch.setattr("takifugu.publishing.publication.made_once", lambda *_, **__: pytest.fail("work was done"))
+    doors = {tk.publish: {"table": TABLE, **ASKED}, tk.calibrate: {"priors": {}}, tk.sweep: {"priors": {}}}
+    for door, given in doors.items():
+        if name not in signature(door).parameters:
             with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
-                door(TABLE, **ASKED, **{name: None})
+                door(**given, **{name: None})
+
+
+def test_what_is_given_twice_or_is_no_such_object_is_refused():
+    numbers = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(2, 1)}
+    for given, says in (
+        ({"radius": 0.1, "adversary": tk.Adversary(radius=0.2)}, "radius is given twice, by itself and in Adversary"),
+        ({"preserve": None, "utility": tk.Utility(preserve="mean")}, "preserve is given twice"),
+        ({"error": 1.0, "utility": tk.Utility(error=2.0)}, "error is given twice"),
+        ({"radius": 0.1, "options": {"radius": 0.1}}, "radius is given twice, in options too"),
+        ({"adversary": tk.Utility()}, r"adversary must be an Adversary, such as takifugu\.Adversary\(\), got Utility"),
+        ({"adversary": tk.Adversary(known=["sex"])}, "give it to fit_priors"),
+        ({"adversary": tk.Adversary(own=False)}, "own=False is for publish"),
+        ({"adversary": tk.Adversary(drift="allow")}, "drift is about the rows"),
+        ({"utility": tk.Utility(allow_no_noise=True)}, "allow_no_noise is about publishing"),
+    ):
+        with pytest.raises(InputError, match=says):
+            tk.calibrate(numbers, alpha=2, epsilon=1, **given)
+    for given in ({"utility": tk.Adversary()}, {"adversary": {"known": ["sex"]}}, {"reading": {"sep": ";"}}):
+        with pytest.raises(InputError, match="must be a"):
+            tk.publish(TABLE, **ASKED, **given)
 
 
 def test_every_argument_of_publish_is_taken():
     """Nothing is offered that is always refused: each option of the channel leads to one that has it."""
     offered = signature(tk.publish).parameters
     assert not any(one.kind is one.VAR_KEYWORD for one in offered.values())
+    assert sum(one.kind is one.KEYWORD_ONLY for one in offered.values()) == 14 + 3
     row = (1, "A"), (6, "B")
-    wishes = {"loss": "change", "diagonal": 0.1, "forbidden": [row], "unbiased": False, "radius": 0.01}
-    assert wishes.keys() <= offered.keys()
-    made = tk.publish(TABLE, **SAMPLE, **wishes, allow_no_noise=True)
+    wishes = {"loss": "change", "diagonal": 0.1, "forbidden": [row], "unbiased": False}
+    made = tk.publish(
+        TABLE,
+        **SAMPLE,
+        adversary=tk.Adversary(radius=0.01),
+        utility=tk.Utility(**wishes, allow_no_noise=True),
+    )
     told = dict(made.calibration.options)
     assert (told["loss"], told["diagonal"], told["radius"], told["unbiased"]) == ("change", 0.1, 0.01, False)
     assert tuple(told["forbidden"]) == (row,)
     one = {**ASKED, "columns": ["stay"]}
-    band = tk.publish(TABLE, **one, odds=20, assurance="band", domain=[1, 4, 7], allow_no_noise=True)
+    band = tk.publish(
+        TABLE,
+        **one,
+        odds=20,
+        adversary=tk.Adversary(assurance="band"),
+        utility=tk.Utility(allow_no_noise=True),
+        domain=[1, 4, 7],
+    )
     assert type(band.calibration.evidence).__name__ == "ProvedBand"
 
 
@@ -272,11 +302,11 @@ def test_a_step_that_may_take_minutes_says_so_before_it_does(monkeypatch, sizes,
     def refuse(*_, **__):
         raise NoTimeError
 
-    monkeypatch.setattr("takifugu.publishing.calibrate", refuse)
+    monkeypatch.setattr("takifugu.publishing.best_channel.calibrate", refuse)
     every = pd.MultiIndex.from_product([range(secrets), *map(range, sizes)], names=["s", *"ab"[: len(sizes)]])
     told = []
-    with pytest.raises(NoTimeError):
-        tk.publish(every.to_frame(index=False), secret="s", columns=[*"ab"[: len(sizes)]], step=told.append)
+    with listening(told.append), pytest.raises(NoTimeError):
+        tk.publish(every.to_frame(index=False), secret="s", columns=[*"ab"[: len(sizes)]])
     assert told[-1].startswith("Finding the channel that changes least")
     assert (": about" in told[-1]) is (says is not None)
     assert says is None or says in told[-1]
@@ -287,20 +317,25 @@ def test_names_may_come_once_and_are_heeded_all_the_same(of):
     """An iterator is empty the second time: what an adversary knows was forgotten, and nothing said so."""
     told = TABLE.assign(sex=["f", "m"] * (len(TABLE) // 2) + ["f"] * (len(TABLE) % 2))
     made = tk.publish(
-        told, secret=of(["diagnosis"]), columns=of(["ward"]), known=of(["sex"]), confidence=None, allow_no_noise=True
+        told,
+        secret=of(["diagnosis"]),
+        columns=of(["ward"]),
+        adversary=tk.Adversary(known=of(["sex"])),
+        utility=tk.Utility(allow_no_noise=True),
+        confidence=None,
     )
     assert made.calibration.answer.known == ("sex",)
     assert len(made.calibration.problem.beliefs) > 1
     with pytest.raises(InputError, match="known must be a list of columns, got the text 'sex'"):
-        tk.publish(told, **ASKED, known="sex")
+        tk.publish(told, **ASKED, adversary=tk.Adversary(known="sex"))
 
 
 def test_rows_of_other_secrets_are_the_callers_to_decide():
     three = pd.concat([TABLE, TABLE[:40].assign(diagnosis="cold")], ignore_index=True)
-    chosen = SAMPLE | {"secrets": ["flu", "none"]}
+    chosen = SAMPLE | {"pairs": [("flu", "none")]}
     with pytest.raises(InputError, match="40 of 240 rows have a secret outside"):
         tk.publish(three, **chosen)
-    dropped = tk.publish(three, **chosen, others="drop")
+    dropped = tk.publish(three, **chosen, reading=tk.Reading(leave_out="others"))
     assert len(dropped.table) == 200
     assert "40 rows of other secrets were left out" in [one.sentence for one in dropped.findings]
 
@@ -321,17 +356,61 @@ def test_the_ledger_of_a_pattern_has_a_name_that_every_system_allows(tmp_path):
 
 def test_secrets_can_be_left_out_in_python_too():
     people = tk.datasets.load("heart")
-    made = tk.publish(people, secret="slope", columns=["sex"], leave_out=[3], odds=2, allow_no_noise=True)
+    made = tk.publish(
+        people,
+        secret="slope",
+        columns=["sex"],
+        utility=tk.Utility(allow_no_noise=True),
+        reading=tk.Reading(leave_out=[3]),
+        odds=2,
+    )
     assert set(made.calibration.pairs.secrets) == {1, 2}
     assert len(made.table) == (people["slope"] != 3).sum()
     for given, words in (
-        ({"leave_out": "3"}, "must be a list"),
         ({"leave_out": [9]}, r"not among the values of .*: they are"),
         ({"leave_out": [3, 2]}, "two are needed"),
-        ({"leave_out": [3], "secrets": [1, 2]}, "name the pairs"),
     ):
         with pytest.raises(tk.InputError, match=words):
-            tk.publish(people, secret="slope", columns=["sex"], **given)
+            tk.publish(people, secret="slope", columns=["sex"], reading=tk.Reading(**given))
+    with pytest.raises(tk.InputError, match="must be a list"):
+        tk.Reading(leave_out="3")
+    with pytest.raises(tk.InputError, match="there are several: give leave_out='others'"):
+        tk.publish(people, secret=["slope", "exang"], columns=["sex"], reading=tk.Reading(leave_out=[3]))
+
+
+def test_pairs_restrict_what_is_hidden_and_every_other_secret_is_named():
+    people = tk.datasets.load("heart")
+    asked = {"secret": "slope", "columns": ["sex"], "pairs": [(1, 2)], "odds": 2, "confidence": None}
+    unchanged = tk.Utility(allow_no_noise=True)
+    for left_out in ("others", [3], ["3"]):
+        made = tk.publish(people, **asked, utility=unchanged, reading=tk.Reading(leave_out=left_out))
+        assert len(made.table) == (people["slope"] != 3).sum()
+        assert set(made.calibration.pairs.secrets) == {1, 2}
+    four = people.assign(slope=people["slope"].where(people.index > 9, 4))
+    with pytest.raises(InputError, match="have a secret outside the calibrated pairs"):
+        tk.publish(four, **asked, reading=tk.Reading(leave_out=[3]))
+    made = tk.publish(four, **asked, utility=unchanged, reading=tk.Reading(leave_out=[3, 4]))
+    assert len(made.table) == four["slope"].isin([1, 2]).sum()
+
+
+@pytest.mark.parametrize("given", [{"leave_out": [3]}, {"leave_out": "others"}, {"other": "rest"}])
+def test_what_publish_alone_heeds_is_refused_elsewhere(given, tmp_path):
+    people, reading = tk.datasets.load("heart"), tk.Reading(**given)
+    people.to_csv(tmp_path / "heart.csv", index=False)
+    query, lists = tk.Row("sex"), {"slope": [1, 2, 3], "sex": ["F", "M"]}
+    made = tk.calibrate(tk.fit_priors(people, secret="slope", query=query), odds=2)
+    for act in (
+        lambda: tk.fit_priors(people, secret="slope", query=query, reading=reading),
+        lambda: tk.inspect(people, secret="slope", reading=reading),
+        lambda: tk.private_counts(people, secret="slope", columns=["sex"], domain=lists, epsilon=1, reading=reading),
+        lambda: tk.release_file(
+            tmp_path / "heart.csv", tmp_path / "out.csv", made, reading=reading, allow_no_noise=True
+        ),
+        lambda: tk.audit(people[["sex"]], people, made, reading=reading),
+        lambda: tk.estimate(people[["sex"]], made, reading=reading),
+    ):
+        with pytest.raises(InputError, match="is for publish"):
+            act()
 
 
 @pytest.fixture
@@ -355,7 +434,9 @@ def telling():
 @pytest.mark.parametrize("secret", ["s", ["s", "other"]])
 def test_what_kept_columns_tell_by_themselves_is_said(telling, secret):
     telling["other"] = np.random.default_rng(5).choice(["u", "v"], 1500)
-    made = tk.publish(telling, secret=secret, columns=["x"], keep=["note"], allow_no_noise=True, confidence=None)
+    made = tk.publish(
+        telling, secret=secret, columns=["x"], keep=["note"], utility=tk.Utility(allow_no_noise=True), confidence=None
+    )
     told = next(one for one in made.findings if one.code == "cell-tells")
     shares = pd.crosstab(telling["s"], telling["note"], normalize="index").to_numpy()
     assert told["guess"] == pytest.approx(0.5 + 0.25 * np.abs(shares[0] - shares[1]).sum())
@@ -366,8 +447,14 @@ def test_what_kept_columns_tell_by_themselves_is_said(telling, secret):
 
 
 def test_priors_of_others_alone_tell_nothing_about_kept_columns(telling):
-    asked = {"secret": "s", "columns": ["x"], "keep": ["note"], "confidence": None, "allow_no_noise": True}
-    made = tk.publish(telling, own=False, beliefs={"then": telling}, **asked)
+    asked = {
+        "secret": "s",
+        "columns": ["x"],
+        "keep": ["note"],
+        "confidence": None,
+        "utility": tk.Utility(allow_no_noise=True),
+    }
+    made = tk.publish(telling, adversary=tk.Adversary(own=False, beliefs={"then": telling}), **asked)
     assert [one for one in made.findings if one.code == "cell-tells"] == [
         Diagnostic("cell-tells", columns=("note",), odds=None, guess=None)
     ]
@@ -378,7 +465,13 @@ def test_kept_columns_leave_without_what_their_cells_were_counted_without(tellin
     keep = ["zero", "small"]
     if make is pd.DataFrame:
         keep.append("mixed")
-    asked = {"secret": "s", "columns": ["x"], "keep": keep, "confidence": None, "allow_no_noise": True}
+    asked = {
+        "secret": "s",
+        "columns": ["x"],
+        "keep": keep,
+        "confidence": None,
+        "utility": tk.Utility(allow_no_noise=True),
+    }
     made = tk.publish(make(telling[["s", "x", *keep]]), **asked)
     for name in ("zero", "small"):
         column = np.asarray(made.table[name])
@@ -390,11 +483,11 @@ def test_kept_columns_leave_without_what_their_cells_were_counted_without(tellin
 
 def test_whose_belief_it_is_names_what_was_added_in_cells(telling):
     """A cell's law has rows of other cells added to it: who believes the cell's own shares is not promised as much."""
-    asked = {"secret": "s", "columns": ["x"], "confidence": None, "allow_no_noise": True}
+    asked = {"secret": "s", "columns": ["x"], "confidence": None, "utility": tk.Utility(allow_no_noise=True)}
     made = tk.publish(telling, **asked)
     assert "(proved for the shares as counted, not for the population; no guarantee against one who knows" in str(made)
     assert "rows of other cells" not in " ".join(made.summary.details)
-    made = tk.publish(telling, known=["note"], **asked)
+    made = tk.publish(telling, adversary=tk.Adversary(known=["note"]), **asked)
     assert "rows of other cells" in " ".join(made.summary.details)
 
 
@@ -404,7 +497,7 @@ def test_what_may_be_reason_not_to_wait_is_told_before_the_search(monkeypatch):
     def found(*_, **__):
         raise InputError("the search began")
 
-    monkeypatch.setattr("takifugu.publishing.calibrate", found)
+    monkeypatch.setattr("takifugu.publishing.best_channel.calibrate", found)
     with (
         pytest.warns(tk.DiagnosticWarning, match="'seen' holds dates") as told,
         pytest.raises(InputError, match="began"),
@@ -416,7 +509,9 @@ def test_what_may_be_reason_not_to_wait_is_told_before_the_search(monkeypatch):
 def test_what_was_told_before_is_not_told_again():
     table = people().assign(seen=[f"2026-01-{1 + k % 9:02}" for k in range(200)])
     with pytest.warns(tk.DiagnosticWarning, match="'seen' holds dates") as told:
-        tk.publish(table, secret="diagnosis", columns=["seen"], confidence=None, allow_no_noise=True)
+        tk.publish(
+            table, secret="diagnosis", columns=["seen"], confidence=None, utility=tk.Utility(allow_no_noise=True)
+        )
     texts = [str(one.message) for one in told]
     assert len(texts) == len(set(texts))
 
@@ -428,8 +523,13 @@ def test_the_secret_is_not_kept():
 
 def test_a_lazy_table_of_an_engine_is_refused_before_the_work():
     relation = duckdb.sql("SELECT 'a' AS s, 1 AS x UNION ALL SELECT 'b', 2")
-    with pytest.raises(InputError, match=r"a lazy table of duckdb would be drawn anew.*: collect it first"):
-        tk.publish(relation, secret="s", columns=["x"], step=lambda what: pytest.fail(f"it began with {what!r}"))
+    began = []
+    with (
+        listening(began.append),
+        pytest.raises(InputError, match=r"a lazy table of duckdb would be drawn anew.*: collect it first"),
+    ):
+        tk.publish(relation, secret="s", columns=["x"])
+    assert not began
 
 
 def test_a_lazy_table_is_made_once_and_comes_back_lazy():
@@ -459,7 +559,7 @@ def test_a_file_that_changes_after_it_was_counted_is_not_published(tmp_path, whe
             pd.concat([counted, counted.head(3)]).to_parquet(path)  # nothing in them is strange
 
     asked = {"secret": "diagnosis", "columns": ["stay"], "confidence": None, "ledger": tmp_path / "people.ledger"}
-    with pytest.raises(InputError, match="changed since it was counted"):
-        tk.publish(path, **asked, step=step)
+    with listening(step), pytest.raises(InputError, match="changed since it was counted"):
+        tk.publish(path, **asked)
     assert not (tmp_path / "people.ledger").exists()
     assert len(tk.publish(path, **asked).table) == len(counted) + 3

@@ -16,6 +16,8 @@ for name, belief in (
     print(f"{name}: θ = {tk.calibrate(belief, alpha=8, epsilon=1).theta:.3f}")
 
 others = {"mathematics": theirs, "by hand": by_hand}
-together = tk.calibrate(ours, alpha=8, epsilon=1, beliefs=others)
+together = tk.calibrate(
+    ours, alpha=8, epsilon=1, adversary=tk.Adversary(beliefs=others)
+)
 print(f"all three: θ = {together.theta:.3f}")
 print(f"  decided by {together.problem.words(together.place)}")

@@ -10,7 +10,9 @@ visits = [pd.DataFrame({"nr": nr, "ill": ill, "test": test}) for test in tests]
 hide = {"secret": "ill", "confidence": None, "odds": 3}
 
 # Row by row nothing has to be hidden; both rows of a person give the secret away.
-rows = tk.publish(pd.concat(visits), columns=["test"], allow_no_noise=True, **hide)
+rows = tk.publish(
+    pd.concat(visits), columns=["test"], utility=tk.Utility(allow_no_noise=True), **hide
+)
 print(f"row by row {rows.calibration.error:.0%} of the cells change")
 try:
     tk.publish(pd.concat(visits), columns=["test"], id="nr", **hide)

@@ -9,8 +9,7 @@ made = tk.publish(
     secret="schoolsup",
     columns=["G3"],
     domain={"G3": list(range(0, 21, 2))},
-    beliefs={"survey": survey},
-    own=False,
+    adversary=tk.Adversary(beliefs={"survey": survey}, own=False),
     ledger="school.ledger",
 )
 print(f"{len(made.table)} rows")

@@ -43,9 +43,11 @@ from takifugu.laws import Finite as Finite
 from takifugu.laws import Mixture as Mixture
 from takifugu.laws import VectorMixture as VectorMixture
 from takifugu.mechanisms import list_mechanisms as list_mechanisms
+from takifugu.problems import Adversary as Adversary
 from takifugu.problems import Approximate as Approximate
 from takifugu.problems import Odds as Odds
 from takifugu.problems import Renyi as Renyi
+from takifugu.problems import Utility as Utility
 from takifugu.problems import best_guess as best_guess
 from takifugu.problems import odds_factor as odds_factor
 from takifugu.problems import recommended_alpha as recommended_alpha

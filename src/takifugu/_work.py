@@ -16,10 +16,10 @@ _EVERY = 0.5  # seconds between two details: a solver may take thousands of step
 
 
 class _Listener:
-    """Who listens, what was told last, and when."""
+    """Who listens, to steps apart from what is tried within them or not; what was told last, and when."""
 
-    def __init__(self, to: Callable[[str], None]) -> None:
-        self.to, self.told, self.when = to, "", 0.0
+    def __init__(self, to: Callable[[str], None], steps: Callable[[str], None] | None) -> None:
+        self.to, self.steps, self.told, self.when = to, steps, "", 0.0
 
     def hear(self, what: str) -> None:
         self.when = time.monotonic()
@@ -27,6 +27,16 @@ class _Listener:
 
 
 _listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
+
+
+def step(what: str) -> None:
+    """Say what is done next, before it is done."""
+    listener = _listener.get()
+    if listener is not None and listener.steps is not None:
+        listener.told = ""
+        listener.steps(what)
+    elif listener is not None:
+        tell(what)
 
 
 def tell(what: str) -> None:
@@ -45,8 +55,8 @@ def detail(how: str) -> None:
 
 
 @contextmanager
-def listening(to: Callable[[str], None]) -> Iterator[None]:
-    """Hear what is told meanwhile.
+def listening(to: Callable[[str], None], *, steps: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Hear what is told meanwhile, the steps by `steps` where that is given.
 
     >>> heard = []
     >>> with listening(heard.append):
@@ -55,7 +65,7 @@ def listening(to: Callable[[str], None]) -> Iterator[None]:
     >>> heard
     ['the second margin']
     """
-    token = _listener.set(_Listener(to))
+    token = _listener.set(_Listener(to, steps))
     try:
         yield
     finally:

@@ -18,6 +18,7 @@ from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.errors import TakifuguError
 from takifugu.laws.finite import Finite
 from takifugu.laws.mixture import Mixture
+from takifugu.problems.options import Utility
 from takifugu.reports.adversary import best_guess
 
 Draw = Callable[[np.random.Generator, Array], Array]  # positions of true values in, published numbers or positions out
@@ -130,7 +131,9 @@ def _channels(column: Column, odds: int, *, keep: str | None) -> Iterator[Point]
     steps = np.linspace(0, 1, odds + 1)[1:] ** 2  # close together where the guarantee is strict and costs most
     for factor in np.exp(_most(column) * steps).tolist():
         try:
-            made = calibrate(priors, odds=factor, keep=keep, loss="square" if column.is_number else "change")
+            made = calibrate(
+                priors, odds=factor, preserve=keep, utility=Utility(loss="square" if column.is_number else "change")
+            )
         except TakifuguError:  # a guarantee too small to be kept, or kept by nothing
             continue
         yield _of_table(column, cast(FiniteChannel, made.channel).matrix)

@@ -115,7 +115,7 @@ def permuted_channel(rng, rows):
 def lopsided():
     """A rare secret and nothing to be kept: the channel empties the values that the rare secret likes."""
     priors = {s: tk.Finite(LABELS, np.multiply(SHARES[s], size)) for s, size in (("a", 9_000), ("b", 1_000))}
-    return tk.calibrate(priors, odds=3, keep=None)
+    return tk.calibrate(priors, odds=3, preserve=None)
 
 
 def transposed_channel(rng, rows):

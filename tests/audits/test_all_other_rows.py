@@ -158,14 +158,19 @@ def test_of_other_peoples_priors_and_of_no_data_nobody_learns_more_than_is_state
     found = tk.audit(tk.release(rows, free), rows, free, secret="x", all_other_rows=True).known_rows
     assert 1 < found.factor <= 3 * (1 + 1e-9)
     others = tk.fit_priors(small(6, rows=60), secret="s", query=query)
-    made = tk.publish(rows, secret="s", columns=["x"], beliefs={"last year": others}, own=False, drift="allow")
+    made = tk.publish(
+        rows, secret="s", columns=["x"], adversary=tk.Adversary(beliefs={"last year": others}, own=False, drift="allow")
+    )
     assert not made.calibration.answer.private
     assert tk.audit(made.table, rows, made.calibration, all_other_rows=True).known_rows.factor <= 3 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(
     ("asked", "told"),
-    [({"alpha": 3, "epsilon": 1}, "bounds none"), ({"odds": 3, "seed": 5}, "fits the channel again")],
+    [
+        ({"alpha": 3, "epsilon": 1}, "bounds none"),
+        ({"odds": 3, "adversary": tk.Adversary(seed=5)}, "fits the channel again"),
+    ],
 )
 def test_what_cannot_be_said_exactly_is_refused(asked, told):
     rows = small(3)

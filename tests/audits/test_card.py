@@ -65,7 +65,7 @@ def test_numbers_are_numbers_to_a_yaml_reader(number):
 def test_a_certificate_of_other_beliefs_is_not_of_this_release():
     same = [1, 2, 3]
     one, other = ({"a": tk.Finite(same, [1, 1, w]), "b": tk.Finite(same, [1, 1, w])} for w in (1, 2))
-    mine, theirs = (tk.calibrate(laws, odds=3, keep=None) for laws in (one, other))
+    mine, theirs = (tk.calibrate(laws, odds=3, preserve=None) for laws in (one, other))
     assert mine.channel == theirs.channel
     with pytest.raises(tk.InputError, match="not of this calibration"):
         release_card(mine, title="x", certificate=tk.certify(theirs))

@@ -91,7 +91,13 @@ def test_what_meant_a_missing_value_does_so_in_the_truth(tmp_path, column):
     lines = ["sick;pain;weight", *(f"{'ab'[k % 2]};{one};{'999' if k % 5 else 70}" for k, one in enumerate(pain))]
     (tmp_path / "truth.csv").write_text("\n".join(lines) + "\n")
     reading = tk.Reading(sentinels=["k.A.", "pain=99", "weight=999"])
-    asked = {"secret": "sick", "columns": [column], "odds": 2, "confidence": None, "allow_no_noise": True}
+    asked = {
+        "secret": "sick",
+        "columns": [column],
+        "odds": 2,
+        "confidence": None,
+        "utility": tk.Utility(allow_no_noise=True),
+    }
     made = tk.publish(tmp_path / "truth.csv", **asked, reading=reading, order="keep")
     whole = sum(k % 7 != 2 for k in range(800))
     assert made.table.num_rows == whole

@@ -27,12 +27,14 @@ ROWS = {"a": tk.Finite([("A", 1), ("B", 2), ("B", 1)], [3, 1, 4]), "b": tk.Finit
 CALIBRATIONS = WhenAsked(
     {
         "odds": lambda: tk.calibrate(NUMBERS, odds=1.5),
-        "order": lambda: tk.calibrate(LABELS, alpha=2, epsilon=0.1, keep=None, pairs=[("a", "b"), ("b", "c")]),
+        "order": lambda: tk.calibrate(LABELS, alpha=2, epsilon=0.1, preserve=None, pairs=[("a", "b"), ("b", "c")]),
         "both": lambda: tk.calibrate([NUMBERS, {"a": NUMBERS["a"], "b": NUMBERS["a"]}], alpha=2, epsilon=0.2, odds=1.9),
-        "free": lambda: tk.calibrate(NUMBERS, odds=1.5, keep=None),
-        "radius": lambda: tk.calibrate(NUMBERS, odds=2, radius=[0.01, 0.05], keep="mean"),
-        "rows": lambda: tk.calibrate(ROWS, odds=2, loss="change", forbidden=[(("A", 1), ("B", 2))], keep=None),
-        "confident": lambda: tk.calibrate(NUMBERS, odds=4, confidence=0.8, seed=3),
+        "free": lambda: tk.calibrate(NUMBERS, odds=1.5, preserve=None),
+        "radius": lambda: tk.calibrate(NUMBERS, odds=2, radius=[0.01, 0.05], preserve="mean"),
+        "rows": lambda: tk.calibrate(
+            ROWS, odds=2, preserve=None, utility=tk.Utility(loss="change", forbidden=[(("A", 1), ("B", 2))])
+        ),
+        "confident": lambda: tk.calibrate(NUMBERS, odds=4, confidence=0.8, adversary=tk.Adversary(seed=3)),
     }
 )
 
@@ -140,10 +142,10 @@ def test_probabilities_fitted_to_the_rows_stay_private(query, tmp_path):
 @pytest.mark.parametrize(("column", "domain"), [("ward", LISTS["ward"]), ("rare", None)], ids=["given", "read"])
 def test_probabilities_of_another_table_are_public_where_the_list_is(column, domain):
     asked = {"secret": "s", "columns": [column], "domain": domain, "odds": 2, "confidence": None}
-    asked["allow_no_noise"] = True
-    beside = tk.publish(wards(0), **asked, beliefs={"last year": wards(1)})  # fitted to both
+    asked["utility"] = tk.Utility(allow_no_noise=True)
+    beside = tk.publish(wards(0), **asked, adversary=tk.Adversary(beliefs={"last year": wards(1)}))  # fitted to both
     assert beside.certificate.redacted().content["channel"] == {"kind": "finite"}
-    alone = tk.publish(wards(0), **asked, beliefs={"last year": wards(1)}, own=False)
+    alone = tk.publish(wards(0), **asked, adversary=tk.Adversary(beliefs={"last year": wards(1)}, own=False))
     told = alone.certificate.redacted().content["channel"]
     assert ("counts" in told) is (domain is not None)
     if domain is not None:
@@ -225,7 +227,7 @@ def test_evidence_is_drawn_again(tmp_path):
     certificate = tk.certify(CALIBRATIONS["confident"])
     calibration = certificate.calibration
     assert calibration.evidence.draws >= 8
-    naked = tk.calibrate(NUMBERS, odds=4, keep=calibration._rule.keep)
+    naked = tk.calibrate(NUMBERS, odds=4, preserve=calibration._rule.keep)
     told = dataclasses.replace(calibration.evidence, level=0.99, draws=500)
     with pytest.raises(InputError, match="must say how many rows"):
         tk.certify(dataclasses.replace(naked, evidence=told))
@@ -311,8 +313,8 @@ def test_a_bound_of_the_best_channel_is_not_lent_to_another_mechanism(mechanism)
     """What it was asked to lose least may be another loss: its error beside that bound would be a false claim."""
     rows = [(i, j) for i in range(4) for j in range(3)]
     laws = {"a": tk.Finite(rows, range(1, 13)), "b": tk.Finite(rows, range(12, 0, -1))}
-    best = tk.calibrate(laws, odds=1.2, keep=None)
-    cheap = tk.calibrate(laws, odds=1.2, solver="columns", weights=(0.01, 0.01))
+    best = tk.calibrate(laws, odds=1.2, preserve=None)
+    cheap = tk.calibrate(laws, odds=1.2, utility=tk.Utility(weights=(0.01, 0.01)), options={"solver": "columns"})
     assert cheap.error < best.lower_bound / 10
     options = cheap.options if mechanism == "optimal" else (("keep", None),)
     borrowed = dataclasses.replace(cheap, mechanism=mechanism, options=options, optimality=best.optimality)

@@ -192,14 +192,14 @@ def test_of_ones_own_rows_it_tells_neither_lists_nor_secrets_and_an_auditor_can_
 def test_what_it_says_of_lists_people_and_randomness_is_so():
     """A list that the user gave was said to be read from the rows, and a person with two rows to have one."""
     seen = rows().assign(nr=[*range(100), *range(100)])
-    asked = {"secret": "ill", "columns": ["x"], "allow_no_noise": True}
+    asked = {"secret": "ill", "columns": ["x"], "utility": tk.Utility(allow_no_noise=True)}
     made = tk.publish(seen, **asked, domain={"x": LISTS["x"]})
     assert made.statement.content["lists"] == {"x": LISTS["x"]}
     assert "none was read from the table" in str(made.statement)
     assert "list" not in made.statement.not_promised
     assert "each person has one row" in str(made.statement)
     require_public(made.certificate, made.statement)
-    read = tk.publish(seen, **asked, id="nr", repeats="independent").statement
+    read = tk.publish(seen, **asked, id="nr", adversary=tk.Adversary(repeats="independent")).statement
     assert read.content["lists"] is None
     assert "the rows of a person are independent of one another given the secret, and" in str(read)
     assert "has one row" not in str(read)
@@ -215,7 +215,7 @@ def test_what_kept_columns_tell_is_not_said_to_be_hidden(tmp_path):
     ill = chance.random(2_000) < 0.5
     ward = np.where(chance.random(2_000) < np.where(ill, 0.9, 0.1), "u", "v")
     table = pd.DataFrame({"ill": np.where(ill, "yes", "no"), "x": chance.integers(0, 3, 2_000), "ward": ward})
-    asked = {"secret": "ill", "columns": ["x"], "odds": 2, "allow_no_noise": True}
+    asked = {"secret": "ill", "columns": ["x"], "odds": 2, "utility": tk.Utility(allow_no_noise=True)}
     made = tk.publish(table, **asked, keep=["ward"])
     told = made.statement.sentences
     assert "covered and who has read 'ward', published as it is, posterior odds between" in told[0]
@@ -223,38 +223,24 @@ def test_what_kept_columns_tell_is_not_said_to_be_hidden(tmp_path):
     assert "2,000 rows of 'x', beside 'ward'," in told[2]
     assert "kept" in made.statement.not_promised
     assert (
-        tk.publish(table, **asked, known=["ward"])
+        tk.publish(table, **asked, adversary=tk.Adversary(known=["ward"]))
         .statement.sentences[0]
         .startswith("For any adversary whose beliefs are covered, posterior")
     )
     last = tk.fit_priors(table, secret="ill", query=tk.Row("x", domain=[0, 1, 2]), known=["ward"])
-    public = tk.publish(table, **asked, keep=["ward"], beliefs={"last year": last}, own=False).statement
+    public = tk.publish(
+        table, **asked, keep=["ward"], adversary=tk.Adversary(beliefs={"last year": last}, own=False)
+    ).statement
     public.save(tmp_path / "statement.json")
     assert public.content["kept"] == ["ward"]
     assert "last year" in str(tk.verify(tmp_path / "statement.json").calibration.beliefs[0].label)
-
-
-def test_whose_rows_are_published_without_a_guarantee_is_said():
-    """Everybody with the third value could be told by it, and the statement was about any two values."""
-    chance = np.random.default_rng(0)
-    table = pd.DataFrame({"ill": chance.choice(["no", "yes", "unsure"], 1_500), "x": chance.integers(0, 3, 1_500)})
-    table.loc[table.ill == "unsure", "x"] = 3
-    asked = {"secret": "ill", "columns": ["x"], "odds": 2, "others": "release", "domain": {"x": [0, 1, 2, 3]}}
-    with pytest.warns(tk.DiagnosticWarning, match="nothing is guaranteed about them"):
-        made = tk.publish(table, **asked, secrets=["no", "yes"], allow_no_noise=True)
-    assert "between two values of 'ill' that are hidden change by" in made.statement.sentences[0]
-    assert "others" in made.statement.not_promised
-    with pytest.warns(tk.DiagnosticWarning, match="nothing is guaranteed about them"):
-        made = tk.publish(table, **asked, pairs=[("no", "yes")], allow_no_noise=True)
-    assert "two values of 'ill' (no or yes) that are hidden change by" in made.statement.sentences[0]
-    assert "two values of 'ill' (no or yes) change" in str(made)
 
 
 def test_of_several_secrets_the_pairs_are_named_unless_they_are_all():
     chance = np.random.default_rng(0)
     table = pd.DataFrame({"s": chance.choice(["a", "b"], 900), "t": chance.choice(["u", "v"], 900)})
     table["x"] = np.where(table.t == "u", 1, chance.integers(0, 3, 900))
-    asked = {"secret": ["s", "t"], "columns": ["x"], "odds": 2, "allow_no_noise": True}
+    asked = {"secret": ["s", "t"], "columns": ["x"], "odds": 2, "utility": tk.Utility(allow_no_noise=True)}
     assert tk.publish(table, **asked).statement.content["pairs"] is None
     some = tk.publish(table, **asked, pairs=[("s = a", "s = b")])  # what t is, x tells
     assert some.statement.content["pairs"] == [["s = a", "s = b"]]
@@ -265,7 +251,9 @@ def test_of_several_secrets_the_pairs_are_named_unless_they_are_all():
 def test_of_other_peoples_priors_and_of_no_data_it_is_public_too():
     query = tk.Row("x", domain=LISTS["x"])
     others = tk.fit_priors(rows(), secret="ill", query=query)
-    made = tk.publish(rows(), secret="ill", columns=["x"], beliefs={"last year": others}, own=False)
+    made = tk.publish(
+        rows(), secret="ill", columns=["x"], adversary=tk.Adversary(beliefs={"last year": others}, own=False)
+    )
     statement = Statement.of(made.certificate, rows=200)
     assert "believes" in str(statement)
     assert "'last year'" in str(statement)

@@ -66,7 +66,7 @@ def test_lists_and_what_others_become(table, tmp_path):
         table, "--query", query, "--domain", tmp_path / "lists.json", "--other", "other", "--odds", 3, "--free-shares"
     )
     priors = tk.fit_priors(table, secret="s", query=tk.Row("n", "ward", domain=domain, other={"ward": "other"}))
-    assert found == tk.calibrate(priors, odds=3, keep=None)
+    assert found == tk.calibrate(priors, odds=3, preserve=None)
 
 
 def test_what_the_adversary_knows(table):

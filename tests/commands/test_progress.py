@@ -27,7 +27,7 @@ def test_the_long_step_says_what_it_tries():
     heard = []
     priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=tk.Row("G3"))
     with listening(heard.append):
-        tk.calibrate(priors, odds=3, confidence=0.95, keep=None)
+        tk.calibrate(priors, odds=3, confidence=0.95, preserve=None)
     tried = [what for what in heard if what.startswith("Trying how wide")]
     assert len(tried) >= 2
     assert re.search(r": channel 2( of about \d+)?$", tried[1])
@@ -155,8 +155,8 @@ def test_one_large_program_tells_its_steps():
     heard = []
     with pytest.MonkeyPatch.context() as patch, listening(heard.append):
         patch.setattr(_listening, "_EVERY", 0.0)
-        tk.calibrate(laws, alpha=3, epsilon=0.1, keep=None)
-        tk.calibrate(laws, odds=2, solver="columns")
+        tk.calibrate(laws, alpha=3, epsilon=0.1, preserve=None)
+        tk.calibrate(laws, odds=2, options={"solver": "columns"})
     assert any(re.match(r"Step \d+ of the solver, within", what) for what in heard)
     assert any(re.match(r"Round \d+ of the linear program, of [\d,]+ moves", what) for what in heard)
 

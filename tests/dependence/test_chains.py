@@ -128,13 +128,13 @@ def test_members_drawn_one_by_one_agree():
 )
 def test_the_best_channel_for_the_flu_has_a_known_error(asked, least):
     flu = Group([0.1, 0.15, 0.5, 0.15, 0.1]).priors()
-    found = tk.calibrate(flu, mechanism="optimal", loss="square", keep=None, **asked)
+    found = tk.calibrate(flu, mechanism="optimal", preserve=None, utility=tk.Utility(loss="square"), **asked)
     assert found.error == pytest.approx(least, abs=2e-8)
 
 
 def test_the_best_channel_hides_the_state_at_every_time():
     beliefs = CHAIN.priors(24, Count(1))
-    found = tk.calibrate(beliefs, odds=3, loss="square", keep=None)
+    found = tk.calibrate(beliefs, odds=3, preserve=None, utility=tk.Utility(loss="square"))
     assert math.sqrt(found.error) < 0.85  # group differential privacy adds 30.9, the Markov Quilt Mechanism 9.75
     published = [{s: found.channel.apply(law) for s, law in belief.items()} for belief in beliefs]
     worst = max(tk.max_divergence(b[x], b[1 - x]) for b in published for x in (0, 1))

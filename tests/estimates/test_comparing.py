@@ -182,7 +182,13 @@ def test_rows_that_did_not_leave_have_no_say(pupils):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = tk.publish(
-            table, secret="why", columns=["sex"], secrets=chosen, others="drop", confidence=None, insecure_seed=1
+            table,
+            secret="why",
+            columns=["sex"],
+            pairs=[tuple(chosen)],
+            reading=tk.Reading(leave_out="others"),
+            confidence=None,
+            insecure_seed=1,
         )
     left = table[table["why"].isin(chosen)]
     found = figures(made.compare())

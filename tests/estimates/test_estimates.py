@@ -122,7 +122,7 @@ def test_plain_estimates_are_right_where_shares_are_kept():
     rng = np.random.default_rng(4)
     pupils = tk.datasets.load("student-por")[["schoolsup", "G3", "studytime"]]
     priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Row("studytime", "G3"))
-    made = tk.calibrate(priors, odds=3, keep="marginal")
+    made = tk.calibrate(priors, odds=3, preserve="marginal")
     public = tk.certify(made).redacted()
     assert public.content["keeps"] == "marginal"
     true = list(zip(pupils["studytime"].tolist(), pupils["G3"].tolist(), strict=True))
@@ -209,7 +209,7 @@ def test_where_the_channel_is_withheld_errors_are_bounds():
     assert outside.mean("studytime").error > own.mean("studytime").error
     assert outside.histogram("studytime").shares[2].from_channel > own.histogram("studytime").shares[2].from_channel
     with pytest.raises(NotDeterminedError, match="preserved marginal"):
-        tk.estimate(kept.table, tk.publish(pupils, **hide, preserve=None).certificate.redacted())
+        tk.estimate(kept.table, tk.publish(pupils, **hide, utility=tk.Utility(preserve=None)).certificate.redacted())
 
 
 def test_the_public_papers_are_enough(tmp_path):
@@ -224,7 +224,9 @@ def test_the_public_papers_are_enough(tmp_path):
     assert abs(ours.value - pupils["studytime"].mean()) < 7 * ours.from_channel
     # The probabilities of another table's channel are public: analysts can do what the owner can.
     half = pupils.iloc[::2]
-    alone = tk.publish(half, **hide, domain=[1, 2, 3, 4], beliefs={"others": pupils.iloc[1::2]}, own=False)
+    alone = tk.publish(
+        half, **hide, domain=[1, 2, 3, 4], adversary=tk.Adversary(beliefs={"others": pupils.iloc[1::2]}, own=False)
+    )
     public = tk.estimate(alone.table, alone.certificate.redacted())
     assert public.bounds("studytime") == alone.estimate.bounds("studytime")
     assert public.condition == alone.estimate.condition
@@ -286,7 +288,14 @@ def test_a_file_of_another_kind_is_called_so(tmp_path):
 
 def test_a_release_with_known_cells_says_what_it_keeps():
     pupils = tk.datasets.load("student-por")
-    made = tk.publish(pupils, secret="schoolsup", columns=["studytime"], known=["sex"], confidence=None, odds=2)
+    made = tk.publish(
+        pupils,
+        secret="schoolsup",
+        columns=["studytime"],
+        adversary=tk.Adversary(known=["sex"]),
+        confidence=None,
+        odds=2,
+    )
     assert described(made.calibration).keeps in ("marginal", None)
 
 

@@ -157,7 +157,7 @@ def test_what_cannot_be_decided_is_said_to_be_so(monkeypatch):
 def test_the_owner_of_a_sparse_publication_has_estimates():
     pupils = tk.datasets.load("student-por")
     priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Row("studytime", "absences"))
-    made = tk.calibrate(priors, odds=3, solver="columns")
+    made = tk.calibrate(priors, odds=3, options={"solver": "columns"})
     assert isinstance(made.channel, SparseChannel)
     rows = tk.release(pupils[["schoolsup", "studytime", "absences"]], made)
     told = tk.estimate(rows, made)

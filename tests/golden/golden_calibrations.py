@@ -62,12 +62,15 @@ add("exact, best guess", calibrated(mixtures, alpha=4, best_guess=0.7))
 add("exact, best guess alone", calibrated(mixtures, best_guess=0.7))
 add("exact, error", calibrated(mixtures, alpha=2, error=0.5))
 add("exact, several beliefs", calibrated([mixtures, {"a": G(0, 1), "b": G(3, 2)}], alpha=3, epsilon=1))
-add("exact, what others believe", calibrated(mixtures, alpha=3, epsilon=1, beliefs={"last year": equal}))
+add(
+    "exact, what others believe",
+    calibrated(mixtures, alpha=3, epsilon=1, adversary=tk.Adversary(beliefs={"last year": equal})),
+)
 add("exact, alpha 1", calibrated(mixtures, alpha=1, epsilon=1))
 add("exact, no budget", calibrated(mixtures, alpha=2))
 add("exact, one secret", calibrated({"a": G(0, 1)}, alpha=2, epsilon=1))
 add("exact, the same law twice", calibrated({"a": G(0, 1), "b": G(0, 1)}, alpha=2, epsilon=1))
-columns = {"mechanism": "optimal", "solver": "columns"}
+columns = {"mechanism": "optimal", "options": {"solver": "columns"}}
 add("columns: a mixture", calibrated(MIXTURES["mixtures"], alpha=3, epsilon=1, **columns))
 add("a mechanism of an earlier version", calibrated(mixtures, alpha=2, epsilon=1, mechanism="sparse"))
 add("a mechanism that there is not", calibrated(mixtures, alpha=2, epsilon=1, mechanism="exakt"))
@@ -95,8 +98,8 @@ for name, odds in product(LISTS, (1.5, 3)):
     add(f"optimal: {name}, odds {odds}", calibrated(LISTS[name], odds=odds))
 for name, laws in LISTS.items():
     add(f"optimal: {name}, alpha 2, epsilon 0.1", calibrated(laws, alpha=2, epsilon=0.1))
-    add(f"optimal: {name}, odds 2, nothing kept", calibrated(laws, odds=2, keep=None))
-    add(f"columns: {name}, odds 2", calibrated(laws, odds=2, solver="columns"))
+    add(f"optimal: {name}, odds 2, nothing kept", calibrated(laws, odds=2, preserve=None))
+    add(f"columns: {name}, odds 2", calibrated(laws, odds=2, options={"solver": "columns"}))
 numbers, rows, labels = LISTS["five numbers"], LISTS["rows"], LISTS["labels"]
 MILD = {"a": tk.Finite(range(5), [1, 1, 1, 1, 1]), "b": tk.Finite(range(5), [1, 3, 1, 3, 1])}
 STRONG = {"yes": tk.Finite(["red", "green", "blue"], [1, 8, 1]), "no": tk.Finite(["red", "green", "blue"], [4, 2, 4])}
@@ -105,31 +108,35 @@ add("optimal, alpha 16", calibrated(numbers, alpha=16, epsilon=0.5))
 add("optimal, best guess", calibrated(numbers, best_guess=0.6))
 add("optimal, error", calibrated(numbers, error=0.5))
 for loss in ("square", "absolute", "change"):
-    add(f"optimal, loss {loss}", calibrated(numbers, odds=1.5, loss=loss))
-    add(f"optimal, loss {loss}, nothing kept", calibrated(numbers, odds=1.5, loss=loss, keep=None))
+    add(f"optimal, loss {loss}", calibrated(numbers, odds=1.5, utility=tk.Utility(loss=loss)))
+    add(
+        f"optimal, loss {loss}, nothing kept",
+        calibrated(numbers, odds=1.5, preserve=None, utility=tk.Utility(loss=loss)),
+    )
 add(
-    "optimal, loss of one's own", calibrated(numbers, odds=1.5, loss=np.abs(np.subtract.outer(range(5), range(5))) ** 3)
+    "optimal, loss of one's own",
+    calibrated(numbers, odds=1.5, utility=tk.Utility(loss=np.abs(np.subtract.outer(range(5), range(5))) ** 3)),
 )
-add("optimal, mean kept", calibrated(numbers, odds=1.5, keep="mean"))
-add("optimal, unbiased", calibrated(numbers, odds=3, keep=None, unbiased=True))
-add("optimal, forbidden", calibrated(numbers, odds=2, keep=None, forbidden=[(0, 1), (4, 3)]))
-add("optimal, diagonal", calibrated(numbers, odds=2, keep=None, diagonal=0.5))
-add("optimal, diagonal that cannot be", calibrated(numbers, odds=2, keep=None, diagonal=0.99))
-add("optimal, radius", calibrated(numbers, odds=3, keep=None, radius=0.02))
-add("optimal, a radius of each", calibrated(numbers, odds=3, keep=None, radius=[0.01, 0.05]))
+add("optimal, mean kept", calibrated(numbers, odds=1.5, preserve="mean"))
+add("optimal, unbiased", calibrated(numbers, odds=3, preserve=None, utility=tk.Utility(unbiased=True)))
+add("optimal, forbidden", calibrated(numbers, odds=2, preserve=None, utility=tk.Utility(forbidden=[(0, 1), (4, 3)])))
+add("optimal, diagonal", calibrated(numbers, odds=2, preserve=None, utility=tk.Utility(diagonal=0.5)))
+add("optimal, diagonal that cannot be", calibrated(numbers, odds=2, preserve=None, utility=tk.Utility(diagonal=0.99)))
+add("optimal, radius", calibrated(numbers, odds=3, preserve=None, radius=0.02))
+add("optimal, a radius of each", calibrated(numbers, odds=3, preserve=None, radius=[0.01, 0.05]))
 add("optimal, some pairs", calibrated(LISTS["three secrets"], odds=2, pairs=[("a", "c")]))
 add("optimal, several beliefs", calibrated([numbers, MILD], odds=1.5))
 add(
     "optimal, what others believe",
-    calibrated(labels, odds=3, beliefs={"others": STRONG}),
+    calibrated(labels, odds=3, adversary=tk.Adversary(beliefs={"others": STRONG})),
 )
 add("optimal, nothing to hide", calibrated(numbers, odds=1e6))
 add("optimal, odds below one", calibrated(numbers, odds=0.5))
 for odds in (1.5, 3):
-    add(f"columns: labels, odds {odds}", calibrated(labels, odds=odds, solver="columns"))
-add("columns, weights", calibrated(rows, odds=1.5, solver="columns", weights=[1, 5]))
-add("columns, one round", calibrated(rows, odds=1.5, solver="columns", rounds=1))
-add("columns, alpha 2", calibrated(rows, alpha=2, epsilon=0.1, solver="columns"))
+    add(f"columns: labels, odds {odds}", calibrated(labels, odds=odds, options={"solver": "columns"}))
+add("columns, weights", calibrated(rows, odds=1.5, utility=tk.Utility(weights=[1, 5]), options={"solver": "columns"}))
+add("columns, one round", calibrated(rows, odds=1.5, options={"solver": "columns", "rounds": 1}))
+add("columns, alpha 2", calibrated(rows, alpha=2, epsilon=0.1, options={"solver": "columns"}))
 add("exact on a list", calibrated(numbers, alpha=2, epsilon=1, mechanism="exact"))
 add("shaped on a list", calibrated(numbers, alpha=2, epsilon=1, mechanism="shaped"))
 
@@ -151,11 +158,11 @@ VECTORS = {
     },
 }
 for name, shape in product(VECTORS, ("full", "diagonal", "equal")):
-    add(f"shaped, {shape}: {name}", calibrated(VECTORS[name], alpha=3, epsilon=1, shape=shape))
+    add(f"shaped, {shape}: {name}", calibrated(VECTORS[name], alpha=3, epsilon=1, options={"shape": shape}))
 for name, laws in VECTORS.items():
     add(f"shaped: {name}, alpha 2, epsilon 0.1", calibrated(laws, alpha=2, epsilon=0.1))
-add("shaped, weights", calibrated(VECTORS["Gaussians"], alpha=3, epsilon=1, weights=[1, 10]))
-add("shaped, floor", calibrated(VECTORS["Gaussians"], alpha=3, epsilon=1, floor=0.5))
+add("shaped, weights", calibrated(VECTORS["Gaussians"], alpha=3, epsilon=1, utility=tk.Utility(weights=[1, 10])))
+add("shaped, floor", calibrated(VECTORS["Gaussians"], alpha=3, epsilon=1, options={"floor": 0.5}))
 add("shaped, error", calibrated(VECTORS["Gaussians"], alpha=3, error=0.8))
 add("shaped, odds", calibrated(VECTORS["Gaussians"], odds=3))
 add("exact on vectors", calibrated(VECTORS["Gaussians"], alpha=3, epsilon=1, mechanism="exact"))
@@ -218,18 +225,18 @@ for name in NOISY:
     add(f"fitted: {name}", to_each(name, alpha=3, epsilon=1))
 for name in CHANNELS:
     add(f"fitted: {name}, odds 1.2", to_each(name, odds=1.2))
-    add(f"fitted: {name}, odds 1.5, nothing kept", to_each(name, odds=1.5, keep=None))
+    add(f"fitted: {name}, odds 1.5, nothing kept", to_each(name, odds=1.5, preserve=None))
 for mechanism in ("closed-form", "gmm-transport", "wasserstein", "wasserstein-aware"):
     add(f"fitted: marks, {mechanism}", to_each("marks, counts", alpha=3, epsilon=1, mechanism=mechanism))
 for name in ("heart, gaussian", "marks, counts", "mean", "means"):
-    add(f"confidence: {name}", to_each(name, alpha=3, epsilon=1, confidence=0.8, seed=5))
+    add(f"confidence: {name}", to_each(name, alpha=3, epsilon=1, confidence=0.8, adversary=tk.Adversary(seed=5)))
 for name in ("row", "rows, absolute"):
-    add(f"confidence: {name}, odds 2", to_each(name, odds=2, confidence=0.8, seed=5))
-add("confidence: rows, known", to_each("rows, known", odds=2, keep=None, confidence=0.8))
-add("confidence: census", to_each("rows of a census", odds=2, keep=None, confidence=0.8))
+    add(f"confidence: {name}, odds 2", to_each(name, odds=2, confidence=0.8, adversary=tk.Adversary(seed=5)))
+add("confidence: rows, known", to_each("rows, known", odds=2, preserve=None, confidence=0.8))
+add("confidence: census", to_each("rows of a census", odds=2, preserve=None, confidence=0.8))
 add("confidence: vectors", to_each("vectors, gaussian", alpha=3, epsilon=1, confidence=0.8))
 add("confidence: a mixture", to_each("heart, mixture", alpha=3, epsilon=1, confidence=0.8))
-add("confidence: columns", to_each("row", odds=2, confidence=0.8, solver="columns", keep=None))
+add("confidence: columns", to_each("row", odds=2, confidence=0.8, preserve=None, options={"solver": "columns"}))
 add("confidence: laws made by hand", calibrated(numbers, odds=2, confidence=0.9))
 for name in ("marks, counts", "heart, counts"):
     add(f"band: {name}", to_each(name, alpha=2, epsilon=1, assurance="band"))

@@ -132,9 +132,9 @@ for name in ("closed-form-envelope", "gmm-transport", "wasserstein", "wasserstei
     CERTIFICATES.add(name, certified(MIXTURES["two Gaussians"], alpha=3, epsilon=1, mechanism=name))
 for name in ("two values", "five numbers", "labels", "three secrets"):
     CERTIFICATES.add(f"optimal: {name}, odds 1.5", certified(LISTS[name], odds=1.5))
-    CERTIFICATES.add(f"optimal: {name}, nothing kept", certified(LISTS[name], alpha=2, epsilon=0.1, keep=None))
-CERTIFICATES.add("optimal: radius", certified(LISTS["five numbers"], odds=3, keep=None, radius=0.02))
-CERTIFICATES.add("columns: rows", certified(LISTS["rows"], odds=1.5, solver="columns"))
+    CERTIFICATES.add(f"optimal: {name}, nothing kept", certified(LISTS[name], alpha=2, epsilon=0.1, preserve=None))
+CERTIFICATES.add("optimal: radius", certified(LISTS["five numbers"], odds=3, preserve=None, radius=0.02))
+CERTIFICATES.add("columns: rows", certified(LISTS["rows"], odds=1.5, options={"solver": "columns"}))
 for name in ("Gaussians", "other covariances", "mixtures"):
     CERTIFICATES.add(f"shaped: {name}", certified(VECTORS[name], alpha=3, epsilon=1))
 for name in ("heart, counts", "marks, counts", "marks, known sex", "mean"):
@@ -145,5 +145,5 @@ CERTIFICATES.add(
 CERTIFICATES.add(
     "fitted: marks, band", certified(lambda: fitted("marks, counts"), alpha=2, epsilon=1, assurance="band")
 )
-CERTIFICATES.add("fitted: row, confidence", certified(lambda: fitted("row"), odds=2, keep=None, confidence=0.8))
+CERTIFICATES.add("fitted: row, confidence", certified(lambda: fitted("row"), odds=2, preserve=None, confidence=0.8))
 CERTIFICATES.add("fitted: row, band", certified(lambda: fitted("row"), odds=3, assurance="band"))

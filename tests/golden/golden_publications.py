@@ -17,7 +17,9 @@ from .harness import Family, Seen
 PUBLICATIONS = Family("publications")
 
 SCHOOL = {"secret": "schoolsup", "confidence": 0.8}
-CENSUS = {"secret": "race", "secrets": ["White", "Black", "Asian-Pac-Islander"], "others": "drop", "confidence": 0.8}
+RACES = [("White", "Black"), ("White", "Asian-Pac-Islander"), ("Black", "Asian-Pac-Islander")]
+CENSUS = {"secret": "race", "pairs": RACES, "confidence": 0.8}
+DROPPED = {"reading": tk.Reading(leave_out="others")}
 
 
 @cache
@@ -107,23 +109,28 @@ add = PUBLICATIONS.add
 add("pupils", published(pupils, columns=["failures"], odds=3, **SCHOOL))
 add("pupils, odds 1.3", published(pupils, columns=["failures", "studytime"], odds=1.3, **SCHOOL))
 add("pupils, no confidence", published(pupils, columns=["failures"], odds=1.2, **{**SCHOOL, "confidence": None}))
-add("pupils, nothing kept", published(pupils, columns=["failures"], odds=1.2, preserve=None, **SCHOOL))
+add(
+    "pupils, nothing kept",
+    published(pupils, columns=["failures"], odds=1.2, utility=tk.Utility(preserve=None), **SCHOOL),
+)
 add("pupils, a budget", published(pupils, columns=["failures"], alpha=4, epsilon=0.05, **SCHOOL))
-add("pupils, best guess", published(pupils, columns=["studytime"], best_guess=0.55, **SCHOOL))
+add("pupils, best guess", published(pupils, columns=["studytime"], adversary=tk.Adversary(best_guess=0.55), **SCHOOL))
 add("pupils, shuffled", published(pupils, columns=["failures"], odds=1.5, order="shuffle", **SCHOOL))
 add("pupils, order kept", published(pupils, columns=["failures"], odds=1.5, order="keep", **SCHOOL))
 add("clinic", published(clinic, columns=["stay", "ward"], odds=2, **ILL))
-add("clinic, sex is known", published(clinic, columns=["stay"], odds=2, known=["sex"], **ILL))
+add("clinic, sex is known", published(clinic, columns=["stay"], odds=2, adversary=tk.Adversary(known=["sex"]), **ILL))
 add("clinic, sex is kept", published(clinic, columns=["stay"], odds=2, keep=["sex"], **ILL))
 add("clinic, a list given", published(clinic, columns=["stay"], domain={"stay": [1, 3, 5]}, odds=1.5, **ILL))
 add("clinic, ages in bins", published(clinic, columns=[tk.binned("age", [40, 60])], odds=1.5, **ILL))
-add("clinic, band", published(clinic, columns=["ward"], odds=3, assurance="band", **ILL))
+add("clinic, band", published(clinic, columns=["ward"], odds=3, adversary=tk.Adversary(assurance="band"), **ILL))
 add("clinic, a column twice", published(clinic, columns=["stay", "stay"], **ILL))
 add("clinic, the secret itself", published(clinic, columns=["diagnosis"], **ILL))
 add("clinic, no such column", published(clinic, columns=["stays"], **ILL))
-add("clinic, two guarantees", published(clinic, columns=["stay"], odds=2, best_guess=0.6, **ILL))
-add("census", published(people, columns=["marital-status"], odds=2, **CENSUS))
-add("census, others refused", published(people, columns=["sex"], odds=2, **{**CENSUS, "others": "error"}))
+add(
+    "clinic, two guarantees", published(clinic, columns=["stay"], odds=2, adversary=tk.Adversary(best_guess=0.6), **ILL)
+)
+add("census", published(people, columns=["marital-status"], odds=2, **CENSUS, **DROPPED))
+add("census, others refused", published(people, columns=["sex"], odds=2, **CENSUS))
 once = {"columns": ["stay"], "odds": 2, **ILL}
 add("clinic, CSV, once and again", from_file(csv(clinic), once, once))
 add("clinic, semicolons", from_file(csv(clinic, sep=";", decimal=","), {**once, "columns": ["ward"]}))

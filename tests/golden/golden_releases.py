@@ -62,9 +62,9 @@ MADE = {
     "means": ("means", {"alpha": 3, "epsilon": 1}),
     "vectors": ("vectors, gaussian", {"alpha": 3, "epsilon": 1}),
     "row": ("row", {"odds": 1.2}),
-    "row, nothing kept": ("row", {"odds": 1.2, "keep": None}),
-    "listed": ("rows, list given", {"odds": 1.2, "keep": None}),
-    "vectors, each by itself": ("vectors, gaussian", {"alpha": 3, "epsilon": 1, "shape": "diagonal"}),
+    "row, nothing kept": ("row", {"odds": 1.2, "preserve": None}),
+    "listed": ("rows, list given", {"odds": 1.2, "preserve": None}),
+    "vectors, each by itself": ("vectors, gaussian", {"alpha": 3, "epsilon": 1, "options": {"shape": "diagonal"}}),
     "rows": ("rows", {"odds": 1.5}),
     "census": ("rows of a census", {"odds": 1.5}),
 }
@@ -330,7 +330,7 @@ for name in MADE:
     REPORTS.add(name, reported(lambda name=name: made(name), proved=name in ("marks", "row")))
 REPORTS.add("by hand", reported(lambda: tk.calibrate(MIXTURES["three secrets"], alpha=3, epsilon=1)))
 REPORTS.add("lists by hand", reported(lambda: tk.calibrate(LISTS["three secrets"], odds=2)))
-REPORTS.add("columns", reported(lambda: tk.calibrate(LISTS["rows"], odds=1.5, solver="columns")))
+REPORTS.add("columns", reported(lambda: tk.calibrate(LISTS["rows"], odds=1.5, options={"solver": "columns"})))
 REPORTS.add("vectors by hand", reported(lambda: tk.calibrate(VECTORS["three axes"], alpha=3, epsilon=1)))
 REPORTS.add("confidence", reported(lambda: tk.calibrate(fitted("marks, counts"), alpha=3, epsilon=1, confidence=0.8)))
 REPORTS.add("band", reported(lambda: tk.calibrate(fitted("row"), odds=3, assurance="band")))

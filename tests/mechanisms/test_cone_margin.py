@@ -173,7 +173,7 @@ def test_the_answer_is_the_same_in_any_order(keep):
         for secret in order:
             law, where = laws[secret], rng.permutation(70)
             shuffled[secret] = tk.Finite([law.values[k] for k in where], [law.weights[k] for k in where])
-        made = tk.calibrate(shuffled, odds=3, confidence=0.9, keep=keep)
+        made = tk.calibrate(shuffled, odds=3, confidence=0.9, preserve=keep)
         assert made.evidence.holds(made.problem, made.channel, made.guarantee)
         costs.append((made.error, made.evidence.seed, made.evidence.draws))
     for error, *draws in costs[1:]:

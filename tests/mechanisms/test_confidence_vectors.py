@@ -102,7 +102,7 @@ def test_many_pairs_scale_the_shape_of_the_centre():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"c0": rng.normal(size=900), "c1": rng.normal(size=900), "secret": np.arange(900) % 8})
     priors = tk.fit_priors(frame, secret="secret", query=tk.Mean(["c0", "c1"]))
-    made = tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.5, seed=4)
+    made = tk.calibrate(priors, alpha=2, epsilon=1, confidence=0.5, adversary=tk.Adversary(seed=4))
     centre = tk.calibrate(priors, alpha=2, epsilon=1)
     assert (made.evidence.draws, made.evidence.seed) == (1, 4)
     ratio = made.channel.covariance / centre.channel.covariance
@@ -162,7 +162,7 @@ def test_a_process_keeps_joint_draws(lines):
 
 def test_predictions_at_several_inputs_withstand_their_draws(lines, tmp_path):
     plain = tk.calibrate(lines, alpha=2, epsilon=0.5)
-    made = tk.calibrate(lines, alpha=2, epsilon=0.5, confidence=0.9, seed=3)
+    made = tk.calibrate(lines, alpha=2, epsilon=0.5, confidence=0.9, adversary=tk.Adversary(seed=3))
     assert made.error > plain.error
     evidence, problem = made.evidence, made.problem
     assert (evidence.draws, evidence.seed) == (22, 3)

@@ -49,7 +49,7 @@ def divergence(p, q, alpha):
 )
 def test_a_channel_withstands_draws_that_did_not_make_it(promise):
     plug_in = tk.calibrate(ROW, **promise)
-    found = tk.calibrate(ROW, **promise, confidence=0.95, seed=7)
+    found = tk.calibrate(ROW, **promise, confidence=0.95, adversary=tk.Adversary(seed=7))
     evidence = found.evidence
     assert (evidence.level, evidence.without) == (0.95, plug_in.error)
     assert evidence.draws >= draws_needed(0.95)
@@ -73,7 +73,7 @@ def test_a_channel_withstands_draws_that_did_not_make_it(promise):
 
 def test_noise_on_a_lattice_withstands_its_draws():
     plug_in = tk.calibrate(RAW, alpha=2, epsilon=0.2)
-    found = tk.calibrate(RAW, alpha=2, epsilon=0.2, confidence=0.95, seed=1)
+    found = tk.calibrate(RAW, alpha=2, epsilon=0.2, confidence=0.95, adversary=tk.Adversary(seed=1))
     assert found.theta > plug_in.theta
     assert (found.evidence.draws, found.evidence.without) == (59, plug_in.error)
     assert found.evidence.holds(found.problem, found.channel, found.guarantee)
@@ -83,11 +83,13 @@ def test_noise_on_a_lattice_withstands_its_draws():
 
 
 def test_the_same_seed_repeats_and_another_does_not():
-    first, again, other = (tk.calibrate(ROW, odds=3, confidence=0.9, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (
+        tk.calibrate(ROW, odds=3, confidence=0.9, adversary=tk.Adversary(seed=seed)) for seed in (1, 1, 2)
+    )
     assert first == again
     assert first.evidence != other.evidence
     with pytest.raises(InputError, match="seed"):
-        tk.calibrate(ROW, odds=3, confidence=0.9, seed=-1)
+        tk.calibrate(ROW, odds=3, confidence=0.9, adversary=tk.Adversary(seed=-1))
 
 
 def test_cells_have_draws_of_their_own():
@@ -195,7 +197,7 @@ def test_a_search_among_large_channels_ends_near_the_least_factor():
     """A radius that the draws do not ask for costs a multiple here: this once was at 1.85, and now is at 0.14."""
     ages = tk.Row("age", domain={"age": list(range(17, 91))})
     priors = tk.fit_priors(tk.datasets.load("adult"), secret="race", query=ages, secrets=["White", "Black"])
-    made = tk.calibrate(priors, alpha=3, epsilon=0.2, confidence=0.95, keep=None)
+    made = tk.calibrate(priors, alpha=3, epsilon=0.2, confidence=0.95, preserve=None)
     assert made.error < 0.3
     assert made.evidence.holds(made.problem, made.channel, made.guarantee)
 

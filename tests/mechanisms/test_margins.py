@@ -114,7 +114,7 @@ def test_a_radius_that_was_asked_for_is_in_every_margin():
     for margin in (by_radius(rule, PROBLEM, ODDS), *by_bounds(rule, PROBLEM, ODDS, level=0.95)):
         for factor in (0.3, 1.0):
             assert rule.is_kept(PROBLEM, ODDS, margin.at(factor).channel)
-    made = tk.calibrate(priors(), odds=3, confidence=0.95, radius=0.1, keep=None)
+    made = tk.calibrate(priors(), odds=3, confidence=0.95, radius=0.1, preserve=None)
     assert made.meets_budget()
     assert tk.verify(tk.certify(made)).calibration == made
 
@@ -130,7 +130,7 @@ def test_who_asks_for_less_never_pays_more(promise, seed):
     """Keeping the shares is a wish more; evidence is less than a proof."""
     given_priors = priors(seed, rows=(250, 40))
     kept, free, mean = (
-        tk.calibrate(given_priors, **promise, confidence=0.95, seed=seed, keep=keep)
+        tk.calibrate(given_priors, **promise, confidence=0.95, preserve=keep, adversary=tk.Adversary(seed=seed))
         for keep in ("marginal", None, "mean")
     )
     assert free.error <= kept.error
@@ -148,10 +148,10 @@ def test_who_asks_for_less_never_pays_more(promise, seed):
 def test_a_bound_is_about_the_options_that_stand_beside_it(keep):
     """Through bounds there is no proof that none is better for the margin: what is stated is about the sample."""
     for seed in range(3):
-        found = tk.calibrate(priors(seed), odds=2, confidence=0.95, keep=keep)
+        found = tk.calibrate(priors(seed), odds=2, confidence=0.95, preserve=keep)
         assert dict(found.options)["keep"] == keep
         if not np.any(dict(found.options)["radius"]):
-            assert found.lower_bound == tk.calibrate(priors(seed), odds=2, keep=keep).lower_bound
+            assert found.lower_bound == tk.calibrate(priors(seed), odds=2, preserve=keep).lower_bound
         if found.lower_bound is not None:
             assert found.lower_bound <= found.error
             with pytest.raises(tk.CertificationError, match="not proved"):
@@ -192,7 +192,7 @@ def test_every_try_has_fresh_draws_and_a_level_of_its_own(monkeypatch):
     for k, (draws, _) in enumerate(made, start=1):
         assert c**draws <= (1 - c) / 2**k < c ** (draws - 1)
     made.clear()
-    tk.calibrate(priors(), odds=3, confidence=0.95, keep=None, seed=5)
+    tk.calibrate(priors(), odds=3, confidence=0.95, preserve=None, adversary=tk.Adversary(seed=5))
     (fitting, at), *tries = made
     assert (fitting, at) == (3 * 59, 5)
     assert 5 not in {seed for _, seed in tries}  # nothing that chose a channel judges it

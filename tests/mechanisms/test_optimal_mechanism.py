@@ -88,9 +88,9 @@ def test_the_kind_of_law_chooses_the_mechanism():
 def test_every_promise_is_kept_with_a_proven_gap(promise, laws, keep):
     if keep == "mean" and laws is LABELS:
         with pytest.raises(InputError, match="numbers"):
-            tk.calibrate(laws, **promise, keep=keep)
+            tk.calibrate(laws, **promise, preserve=keep)
         return
-    found = tk.calibrate(laws, **promise, keep=keep)
+    found = tk.calibrate(laws, **promise, preserve=keep)
     assert is_kept(found.channel, laws, found.guarantee)
     assert found.meets_budget()
     assert found.lower_bound <= found.error <= found.lower_bound * 1.002 + 1e-9
@@ -106,13 +106,13 @@ def test_losses_by_name_and_as_a_matrix():
     x = np.array([1.0, 2, 3, 4])
     gaps = np.abs(x[:, None] - x)
     for name, matrix in (("square", gaps**2), ("absolute", gaps), ("change", 1 - np.eye(4))):
-        named, given = (tk.calibrate(NUMBERS, odds=1.5, loss=loss) for loss in (name, matrix))
+        named, given = (tk.calibrate(NUMBERS, odds=1.5, utility=tk.Utility(loss=loss)) for loss in (name, matrix))
         assert named.error == pytest.approx(given.error, rel=1e-9)
         assert named.channel == given.channel
-    free = tk.calibrate(NUMBERS, odds=1.5, loss=np.zeros((4, 4)))
+    free = tk.calibrate(NUMBERS, odds=1.5, utility=tk.Utility(loss=np.zeros((4, 4))))
     assert free.error == 0
     tilted = gaps**2 + 10 * (x[None, :] > x[:, None])  # to publish too much is worse than too little
-    down = tk.calibrate(NUMBERS, odds=1.5, loss=tilted, keep=None)
+    down = tk.calibrate(NUMBERS, odds=1.5, preserve=None, utility=tk.Utility(loss=tilted))
     rows = down.channel.matrix
     assert np.triu(rows, 1).sum() < np.tril(rows, -1).sum()
     default = tk.calibrate(LABELS, odds=1.5)
@@ -139,18 +139,18 @@ def test_the_radius_covers_every_prior_within_it():
 
 
 def test_forbidden_moves_and_a_promised_diagonal():
-    found = tk.calibrate(NUMBERS, odds=3, forbidden=[(1, 4), (4, 1)], keep=None)
+    found = tk.calibrate(NUMBERS, odds=3, preserve=None, utility=tk.Utility(forbidden=[(1, 4), (4, 1)]))
     assert found.channel.counts[0, 3] == found.channel.counts[3, 0] == 0
     assert is_kept(found.channel, NUMBERS, found.guarantee)
-    stays = tk.calibrate(NUMBERS, odds=2, diagonal=0.7, keep=None)
+    stays = tk.calibrate(NUMBERS, odds=2, preserve=None, utility=tk.Utility(diagonal=0.7))
     mass = sum(law.weights for law in NUMBERS.values())
     assert stays.channel.share_changed(mass) <= 0.3 + 1e-3
     with pytest.raises(MechanismError, match=r"diagonal=0\.99 .* at most 0\.\d+"):
-        tk.calibrate(NUMBERS, odds=1.2, diagonal=0.99, keep=None)
+        tk.calibrate(NUMBERS, odds=1.2, preserve=None, utility=tk.Utility(diagonal=0.99))
     with pytest.raises(MechanismError, match="unbiased"):
-        tk.calibrate(NUMBERS, odds=1.2, unbiased=True)
+        tk.calibrate(NUMBERS, odds=1.2, utility=tk.Utility(unbiased=True))
     gentle = {"a": tk.Finite([1, 2, 3], [5, 4, 3]), "b": tk.Finite([1, 2, 3], [4, 4, 4])}
-    right = tk.calibrate(gentle, odds=1.35, unbiased=True, keep=None)
+    right = tk.calibrate(gentle, odds=1.35, preserve=None, utility=tk.Utility(unbiased=True))
     assert right.channel.matrix @ [1, 2, 3] == pytest.approx([1, 2, 3], abs=0.02)
 
 
@@ -208,7 +208,7 @@ def test_lists_that_are_odd():
     single = tk.calibrate({"a": tk.Finite(["x"], [3]), "b": tk.Finite(["x"], [5])}, odds=1.01)
     assert (single.error, single.channel.counts.shape) == (0, (1, 1))
     apart = {"a": tk.Finite(["x"], [1]), "b": tk.Finite(["y"], [1])}
-    found = tk.calibrate(apart, odds=2, keep=None)
+    found = tk.calibrate(apart, odds=2, preserve=None)
     assert is_kept(found.channel, apart, found.guarantee)
     zero = {"a": tk.Finite([1, 2, 3], [1, 0, 1]), "b": tk.Finite([1, 2, 3], [0, 0, 2])}
     assert is_kept(tk.calibrate(zero, odds=2).channel, zero, Odds(2))
@@ -238,7 +238,7 @@ def test_beliefs_count_together():
 )
 def test_any_counts_get_a_channel_that_keeps_the_promise(counts, promise, keep):
     laws = {k: tk.Finite(range(len(row)), row) for k, row in enumerate(counts)}
-    found = tk.calibrate(laws, **promise, keep=keep)
+    found = tk.calibrate(laws, **promise, preserve=keep)
     assert is_kept(found.channel, laws, found.guarantee)
     assert found.lower_bound <= found.error * (1 + 1e-9) + 1e-12
 
@@ -365,7 +365,7 @@ def test_what_is_no_mechanism_is_told():
     with pytest.raises(InputError, match="has no 'name'"):
         tk.calibrate(NORMALS, alpha=2, epsilon=1, mechanism=object())
     with pytest.raises(InputError, match="give the options to the mechanism itself"):
-        tk.calibrate(NORMALS, alpha=2, epsilon=1, mechanism=Careless(), variance=2)
+        tk.calibrate(NORMALS, alpha=2, epsilon=1, mechanism=Careless(), options={"variance": 2})
 
     class Strange(Careless):
         name: ClassVar[str] = "My Rule"
@@ -402,10 +402,10 @@ def test_installed_mechanisms_are_found_by_name(monkeypatch):
     )
     assert list_mechanisms()["careless"] == "The same noise for everyone."
     assert label_of("careless") == "Careless"
-    found = tk.calibrate(NORMALS, alpha=2, epsilon=0.5, mechanism="careless", variance=1e4)
+    found = tk.calibrate(NORMALS, alpha=2, epsilon=0.5, mechanism="careless", options={"variance": 1e4})
     assert found.theta == 100
     with pytest.raises(InputError, match=r"no option 'varianse'"):
-        tk.calibrate(NORMALS, alpha=2, epsilon=0.5, mechanism="careless", varianse=1e4)
+        tk.calibrate(NORMALS, alpha=2, epsilon=0.5, mechanism="careless", options={"varianse": 1e4})
     for wrong in (Entry("other", Careless), Entry("exact", Exact)):
         entries[:] = [wrong]
         with pytest.raises(InputError, match="must have the name of its mechanism, and none of Takifugu's"):
@@ -439,9 +439,9 @@ def test_the_nearest_promise_that_would_do_is_named_in_the_words_it_was_asked_in
         with pytest.raises(MechanismError):
             tk.calibrate(laws, odds=1 + 0.9 * (enough - 1), **wish)
     with pytest.raises(MechanismError, match=r"one is known from epsilon=[0-9.]+ and odds=[0-9.]+ on"):
-        tk.calibrate(laws, alpha=3, epsilon=0.3, odds=1.5, unbiased=True)
+        tk.calibrate(laws, alpha=3, epsilon=0.3, odds=1.5, utility=tk.Utility(unbiased=True))
     with pytest.raises(InputError, match="unbiased must be True or False"):
-        tk.calibrate(laws, odds=3, unbiased="yes")
+        tk.calibrate(laws, odds=3, utility=tk.Utility(unbiased="yes"))
 
 
 def test_weights_of_columns_are_the_matrix_they_stand_for():
@@ -451,12 +451,12 @@ def test_weights_of_columns_are_the_matrix_they_stand_for():
     n, shares = np.array([a for a, _ in rows], dtype=float), mass / mass.sum()
     numbers = np.subtract.outer(n, n) ** 2 / (shares @ (n - shares @ n) ** 2)
     labels = np.not_equal.outer([b for _, b in rows], [b for _, b in rows])
-    by_weights = tk.calibrate(laws, odds=1.3, keep=None, weights=[2, 0.5])
-    by_matrix = tk.calibrate(laws, odds=1.3, keep=None, loss=2 * numbers + 0.5 * labels)
+    by_weights = tk.calibrate(laws, odds=1.3, preserve=None, utility=tk.Utility(weights=[2, 0.5]))
+    by_matrix = tk.calibrate(laws, odds=1.3, preserve=None, utility=tk.Utility(loss=2 * numbers + 0.5 * labels))
     assert by_weights.error == pytest.approx(by_matrix.error, rel=1e-9)
     assert by_weights.lower_bound == pytest.approx(by_matrix.lower_bound, rel=1e-9)
     assert tk.certify(by_weights).lower_bound == by_weights.lower_bound
     with pytest.raises(InputError, match="weights"):
-        tk.calibrate(laws, odds=1.3, weights=[1, 1], loss=np.eye(6))
+        tk.calibrate(laws, odds=1.3, utility=tk.Utility(weights=[1, 1], loss=np.eye(6)))
     with pytest.raises(InputError, match="weights"):
-        tk.calibrate(laws, odds=1.3, weights=[1])
+        tk.calibrate(laws, odds=1.3, utility=tk.Utility(weights=[1]))

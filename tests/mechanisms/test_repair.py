@@ -192,5 +192,5 @@ def test_bad_input_is_a_sentence(change, sentence):
 @pytest.mark.parametrize("keep", [None, "mean"])
 def test_a_value_that_nobody_has_does_not_make_the_channel_constant(radius, keep):
     laws = {0: tk.Finite([0, 1, 2, 3], [16, 2, 0, 0]), 1: tk.Finite([0, 1, 2, 3], [1, 27, 21, 0])}
-    found = tk.calibrate(laws, alpha=3, epsilon=1, keep=keep, radius=radius)
+    found = tk.calibrate(laws, alpha=3, epsilon=1, preserve=keep, radius=radius)
     assert found.error <= found.lower_bound * 1.001

@@ -49,7 +49,7 @@ def over_budget(calibration) -> list:
 )
 def test_gaussian_vectors_are_never_over_budget(seed, d, secrets, alpha, epsilon, shape):
     laws = random_laws(np.random.default_rng(seed), secrets, d)
-    found = tk.calibrate(laws, alpha=alpha, epsilon=epsilon, shape=shape)
+    found = tk.calibrate(laws, alpha=alpha, epsilon=epsilon, options={"shape": shape})
     assert found.mechanism == "shaped"
     assert not over_budget(found)
     assert found.meets_budget()
@@ -107,9 +107,9 @@ def test_the_published_certificate_tells_no_direction(tmp_path):
 
 def test_pairs_and_beliefs():
     beliefs = [random_laws(np.random.default_rng(k), 3, 2) for k in (1, 2)]
-    both = tk.calibrate(beliefs, alpha=2, epsilon=0.5, weights=[1.0, 1.0])
-    one = tk.calibrate(beliefs[0], alpha=2, epsilon=0.5, weights=[1.0, 1.0])
-    few = tk.calibrate(beliefs, alpha=2, epsilon=0.5, pairs=[("s0", "s2")], weights=[1.0, 1.0])
+    both = tk.calibrate(beliefs, alpha=2, epsilon=0.5, utility=tk.Utility(weights=[1.0, 1.0]))
+    one = tk.calibrate(beliefs[0], alpha=2, epsilon=0.5, utility=tk.Utility(weights=[1.0, 1.0]))
+    few = tk.calibrate(beliefs, alpha=2, epsilon=0.5, pairs=[("s0", "s2")], utility=tk.Utility(weights=[1.0, 1.0]))
     assert not over_budget(both)
     assert one.error <= both.error * (1 + 1e-3)
     assert few.error <= both.error * (1 + 1e-3)
@@ -220,7 +220,9 @@ def test_options_that_cannot_be_used(options, words):
 def test_options_are_values():
     assert Shaped(weights=[1, 2]) == Shaped(weights=np.array([1.0, 2.0]))
     assert hash(Shaped(weights=np.eye(2))) == hash(Shaped(weights=[[1, 0], [0, 1]]))
-    found = tk.calibrate(LAWS, alpha=2, epsilon=1, weights=[[2.0, 0.5], [0.5, 1.0]], floor=0.1)
+    found = tk.calibrate(
+        LAWS, alpha=2, epsilon=1, utility=tk.Utility(weights=[[2.0, 0.5], [0.5, 1.0]]), options={"floor": 0.1}
+    )
     weights = np.array([[2.0, 0.5], [0.5, 1.0]])
     assert found.error == pytest.approx(np.trace(weights @ found.channel.covariance))
     assert tk.Calibration.from_dict(json.loads(json.dumps(found.to_dict()))) == found

@@ -37,8 +37,8 @@ PAIRS = st.sampled_from([None, [(0, 1)]])
 @settings(max_examples=some_of(20))
 @given(laws(), PAIRS, st.sampled_from([1.05, 1.7, 20.0]))
 def test_the_bound_is_that_of_the_best_channel(laws, pairs, odds):
-    found = tk.calibrate(laws, odds=odds, pairs=pairs, solver="columns")
-    best = tk.calibrate(laws, odds=odds, pairs=pairs, keep=None)
+    found = tk.calibrate(laws, odds=odds, pairs=pairs, options={"solver": "columns"})
+    best = tk.calibrate(laws, odds=odds, pairs=pairs, preserve=None)
     assert found.lower_bound <= best.error * (1 + 1e-9)
     assert found.lower_bound <= found.error
     assert found.error <= 1.001 * found.lower_bound + 1e-4  # rounding to odds a little smaller, and to counts
@@ -90,7 +90,7 @@ def test_whatever_the_prices_the_bound_is_true(laws, pairs, seed, size):
     rows = 2 if pairs else len(laws)
     prices = size * np.random.default_rng(seed).normal(size=(rows, len(ROWS)))
     bound = BY_COLUMNS.proved_bound(problem, Renyi(math.inf, EPSILON), Prices(prices))
-    best = tk.calibrate(laws, odds=math.exp(EPSILON), pairs=pairs, keep=None)
+    best = tk.calibrate(laws, odds=math.exp(EPSILON), pairs=pairs, preserve=None)
     assert 0 <= bound <= best.error * (1 + 1e-9)
 
 
@@ -98,8 +98,8 @@ def test_pairs_that_share_a_secret_each_have_their_prices():
     rng = np.random.default_rng(3)
     laws = {s: Finite(ROWS, rng.dirichlet(np.ones(len(ROWS))) * 50) for s in range(4)}
     star = [(0, 1), (0, 2), (0, 3)]
-    found = tk.calibrate(laws, odds=1.3, pairs=star, solver="columns")
-    best = tk.calibrate(laws, odds=1.3, pairs=star, keep=None)
+    found = tk.calibrate(laws, odds=1.3, pairs=star, options={"solver": "columns"})
+    best = tk.calibrate(laws, odds=1.3, pairs=star, preserve=None)
     assert found.optimality.values.shape == (6, len(ROWS))
     assert best.lower_bound * (1 - 1e-3) <= found.lower_bound <= best.error
 
@@ -108,7 +108,7 @@ def test_pairs_that_share_a_secret_each_have_their_prices():
 def found():
     rng = np.random.default_rng(8)
     laws = {s: Finite(ROWS, rng.integers(1, 40, len(ROWS))) for s in "ab"}
-    return tk.calibrate(laws, odds=1.4, solver="columns")
+    return tk.calibrate(laws, odds=1.4, options={"solver": "columns"})
 
 
 def test_the_bound_is_kept_proved_again_and_told(found, tmp_path):
@@ -145,5 +145,5 @@ def test_prices_of_another_problem_are_refused(found):
 
 def test_orders_and_caution_have_no_bound(found):
     laws = dict(found.beliefs[0].items())
-    assert tk.calibrate(laws, alpha=2, epsilon=0.3, solver="columns").lower_bound is None
-    assert tk.calibrate(laws, odds=3, solver="columns", caution=1.0).lower_bound is None
+    assert tk.calibrate(laws, alpha=2, epsilon=0.3, options={"solver": "columns"}).lower_bound is None
+    assert tk.calibrate(laws, odds=3, options={"solver": "columns", "caution": 1.0}).lower_bound is None

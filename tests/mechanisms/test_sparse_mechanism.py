@@ -71,7 +71,7 @@ def random_problems(draw):
 @given(random_problems())
 def test_the_promise_is_kept(problem):
     laws, promise, pairs = problem
-    found = tk.calibrate(laws, **promise, pairs=pairs, solver="columns", rounds=2)
+    found = tk.calibrate(laws, **promise, pairs=pairs, options={"solver": "columns", "rounds": 2})
     for a, b in found.pairs.directed():
         assert is_within(found.channel, laws[a], laws[b], found.guarantee)
     assert found.meets_budget()
@@ -81,18 +81,18 @@ def test_the_promise_is_kept(problem):
 @given(random_problems())
 def test_it_comes_close_to_the_best_of_all(problem):
     laws, _, pairs = problem
-    best = tk.calibrate(laws, odds=3, pairs=pairs, keep=None)
-    found = tk.calibrate(laws, odds=3, pairs=pairs, solver="columns")
+    best = tk.calibrate(laws, odds=3, pairs=pairs, preserve=None)
+    found = tk.calibrate(laws, odds=3, pairs=pairs, options={"solver": "columns"})
     assert best.lower_bound * (1 - 1e-9) <= found.error <= 1.002 * best.error + 1e-4
 
 
 def test_both_promises_at_once_are_kept():
     rng = np.random.default_rng(5)
     laws = {s: Finite(ROWS, rng.dirichlet(np.full(len(ROWS), 0.5)) * 100) for s in "ab"}
-    found = tk.calibrate(laws, alpha=2, epsilon=0.4, odds=2, solver="columns", rounds=2)
+    found = tk.calibrate(laws, alpha=2, epsilon=0.4, odds=2, options={"solver": "columns", "rounds": 2})
     assert is_within(found.channel, laws["a"], laws["b"], found.guarantee)
     assert is_within(found.channel, laws["b"], laws["a"], found.guarantee)
-    strict = tk.calibrate(laws, odds=math.exp(0.4), solver="columns", rounds=2)
+    strict = tk.calibrate(laws, odds=math.exp(0.4), options={"solver": "columns", "rounds": 2})
     assert found.error < strict.error  # a divergence within 0.4 allows more than odds within e^0.4
 
 
@@ -120,7 +120,7 @@ def test_whatever_the_search_returns_is_repaired(seed, odds):
 def test_a_budget_of_next_to_nothing_is_kept(epsilon):
     laws = {s: Finite(ROWS, np.arange(1, 21) + 3 * k) for k, s in enumerate("ab")}
     for alpha in (math.inf, 2.0):
-        found = tk.calibrate(laws, alpha=alpha, epsilon=epsilon, solver="columns", rounds=1)
+        found = tk.calibrate(laws, alpha=alpha, epsilon=epsilon, options={"solver": "columns", "rounds": 1})
         assert is_within(found.channel, laws["a"], laws["b"], found.guarantee)
 
 
@@ -198,21 +198,24 @@ def test_options_that_are_not_for_so_many_values(small_limit):
     for wrong in (*wishes, {"diagonal": 0.1}, {"loss": [[1.0]]}):
         for solver in ("columns", "auto"):
             with pytest.raises(InputError, match="knows no"):
-                tk.calibrate(laws, odds=2, solver=solver, **wrong)
+                tk.calibrate(laws, odds=2, options={"solver": solver}, **wrong)
     for wrong in ({"rounds": 0}, {"caution": -1}, {"weights": [1]}, {"weights": [1, -1]}):
         with pytest.raises(InputError):
-            tk.calibrate(laws, odds=2, solver="columns", **wrong)
+            tk.calibrate(laws, odds=2, options={"solver": "columns"}, **wrong)
     for strange in ({"rounds": 2}, {"caution": 1.0}):
         with pytest.raises(InputError, match="knows no"):
-            tk.calibrate(laws, odds=2, solver="program", **strange)
+            tk.calibrate(laws, odds=2, options={"solver": "program"}, **strange)
     with pytest.raises(InputError, match="solver must be"):
-        tk.calibrate(laws, odds=2, solver="simplex")
+        tk.calibrate(laws, odds=2, options={"solver": "simplex"})
     with pytest.raises(MechanismError, match="band"):
         tk.calibrate(laws, odds=2, assurance="band")
     with pytest.raises(InputError, match="solver='columns'"):
-        tk.calibrate(laws, odds=2, mechanism="optimal", solver="program")
+        tk.calibrate(laws, odds=2, mechanism="optimal", options={"solver": "program"})
     with pytest.raises(InputError, match="solver='columns'"):
         tk.calibrate(laws, odds=2, mechanism="sparse")
-    first, second = (tk.calibrate(laws, odds=1.1, solver="columns", weights=w) for w in ([1, 0], [0, 1]))
-    both = tk.calibrate(laws, odds=1.1, solver="columns")
+    first, second = (
+        tk.calibrate(laws, odds=1.1, utility=tk.Utility(weights=w), options={"solver": "columns"})
+        for w in ([1, 0], [0, 1])
+    )
+    both = tk.calibrate(laws, odds=1.1, options={"solver": "columns"})
     assert first.error + second.error < both.error + 1e-9  # each keeps one column alone, which is easier

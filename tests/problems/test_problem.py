@@ -101,7 +101,7 @@ def _arrays(held):
     [
         (tk.Raw("x", bounds=(0, 6), step=1), {"alpha": 3, "epsilon": 1}),
         (tk.Row("x"), {"odds": 3}),
-        (tk.Row("x", "z"), {"odds": 3, "solver": "columns"}),
+        (tk.Row("x", "z"), {"odds": 3, "options": {"solver": "columns"}}),
     ],
 )
 def test_nothing_that_a_promise_rests_on_can_be_changed_afterwards(query, asked):

@@ -8,7 +8,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.publishing import calibrated
+from takifugu.publishing import Asked, calibrated
 
 ROWS = 400
 RNG = np.random.default_rng(0)
@@ -21,7 +21,7 @@ PEOPLE = pd.DataFrame(
         "slope": np.append(RNG.integers(1, 4, ROWS - 40), np.full(40, 99)),
     }
 )
-HOW = {"order": "shuffle", "confidence": None, "allow_no_noise": True}
+HOW = {"order": "shuffle", "confidence": None, "utility": tk.Utility(allow_no_noise=True)}
 
 
 def said(name, code, rows):
@@ -39,8 +39,8 @@ def search(monkeypatch):
     def never(*args, **kwargs):
         raise AssertionError("the search has begun")
 
-    monkeypatch.setattr("takifugu.publishing.calibrate", never)
-    monkeypatch.setattr("takifugu.publishing.priors_asked_for", never)
+    monkeypatch.setattr("takifugu.publishing.best_channel.calibrate", never)
+    monkeypatch.setattr("takifugu.publishing.best_channel.priors_asked_for", never)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def search(monkeypatch):
         {"columns": ["age"]},
         {"columns": ["ward", "age"]},
         {"columns": ["ward"], "keep": ["age"]},
-        {"columns": ["ward"], "known": ["age"]},
-        {"columns": ["ward"], "known": [tk.binned("age", [40, 60])]},
+        {"columns": ["ward"], "adversary": tk.Adversary(known=["age"])},
+        {"columns": ["ward"], "adversary": tk.Adversary(known=[tk.binned("age", [40, 60])])},
         {"columns": [tk.binned("age", [40, 60])]},
         {"columns": ["age"], "domain": [20, 40, 60, 80]},
         {"columns": ["age:40:60"]},
-        {"columns": ["ward"], "known": ["age:40:60"]},
+        {"columns": ["ward"], "adversary": tk.Adversary(known=["age:40:60"])},
         {"columns": ["ward"], "keep": ["age:40:60"]},
         {"columns": ["ward"], "secret": "age:40:60"},
     ],
@@ -105,7 +105,7 @@ def test_inspect_suspects_the_same_and_with_its_codes_declared_it_goes_through()
     assert list(found.sentinels) == [one["sentinel"] for one in told]
     for one in told:
         with pytest.raises(InputError, match="Nothing was published") as refused:
-            calibrated(PEOPLE, secret="s", columns=[one["column"]], confidence=None)
+            calibrated(PEOPLE, Asked("s", [one["column"]], confidence=None))
         assert one.sentence in str(refused.value)
     for secret in ("s", "slope"):
         codes = tk.inspect(PEOPLE, secret=secret).sentinels

@@ -95,7 +95,7 @@ def test_priors_of_rows_are_refused_and_weights_made_by_hand_are_taken():
     with pytest.raises(tk.MechanismError, match="fitted to no rows"):
         tk.calibrate(priors, odds=3, mechanism="data-free")
     with pytest.raises(tk.InputError, match="every belief"):
-        found([0, 1], beliefs={"last year": priors})
+        found([0, 1], adversary=tk.Adversary(beliefs={"last year": priors}))
     weighed = tk.calibrate({"any": tk.Finite([0, 1, 2], [8, 1, 1])}, odds=3, mechanism="data-free")
     evenly = found([0, 1, 2]).channel
     assert weighed.channel.matrix[0, 0] > evenly.matrix[0, 0]

@@ -173,7 +173,7 @@ def test_a_process_keeps_draws_of_what_it_does_not_know():
         # By the law of total variance the draws together are about as wide as the prediction.
         assert math.hypot(means.std(), math.sqrt((stds**2).mean())) == pytest.approx(law.stds[0], rel=0.5)
     plain = tk.calibrate(priors, alpha=2, epsilon=0.5)
-    found = tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.9, seed=1)
+    found = tk.calibrate(priors, alpha=2, epsilon=0.5, confidence=0.9, adversary=tk.Adversary(seed=1))
     assert found.theta > plain.theta
     assert found.evidence.holds(found.problem, found.channel, found.guarantee)
     again = tk.Calibration.from_dict(found.to_dict())

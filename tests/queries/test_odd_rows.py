@@ -40,7 +40,9 @@ def solver(calibration):
 
 
 def published(table, columns, **options):
-    made = tk.publish(table, secret="s", columns=columns, odds=3, confidence=None, allow_no_noise=True, **options)
+    made = tk.publish(
+        table, secret="s", columns=columns, odds=3, confidence=None, utility=tk.Utility(allow_no_noise=True), **options
+    )
     tk.verify(made.certificate)
     return made
 
@@ -227,7 +229,14 @@ def test_nor_does_it_where_it_is_one_row_or_one_of_several_secrets():
 def test_a_secret_that_was_left_out_on_purpose_may_lack_what_it_likes():
     table = without_a_ward()
     rest = ["asthma", "diabetes"]
-    made = tk.publish(table, secret="ill", columns=["ward"], leave_out=["cancer"], confidence=None, allow_no_noise=True)
+    made = tk.publish(
+        table,
+        secret="ill",
+        columns=["ward"],
+        utility=tk.Utility(allow_no_noise=True),
+        reading=tk.Reading(leave_out=["cancer"]),
+        confidence=None,
+    )
     assert len(made.table) == (table.ill != "cancer").sum()
     assert list(tk.fit_priors(table, secret="ill", query=tk.Row("ward", "age"), secrets=rest)) == rest
     with pytest.raises(InputError, match=WARDLESS):

@@ -46,7 +46,10 @@ def test_the_promise_holds_for_each_and_the_one_that_binds_is_named():
     assert made.answer == alone.answer
     assert belief_names(made.beliefs) == [None, "last year"]
     beside_later = tk.calibrate(
-        fit(RAW), alpha=2, epsilon=0.5, beliefs={"last year": tk.fit_priors(THEIRS, secret="diagnosis", query=RAW)}
+        fit(RAW),
+        alpha=2,
+        epsilon=0.5,
+        adversary=tk.Adversary(beliefs={"last year": tk.fit_priors(THEIRS, secret="diagnosis", query=RAW)}),
     )
     assert beside_later.theta == made.theta
     again = tk.Calibration.from_dict(made.to_dict())
@@ -82,7 +85,7 @@ def test_every_cell_of_another_table_is_a_belief():
 
 def test_what_was_made_by_hand_is_a_belief_too():
     by_hand = {"none": tk.Mixture.gaussian(2, 1), "flu": tk.Mixture.gaussian(7, 1)}
-    made = tk.calibrate(fit(RAW), alpha=2, epsilon=0.5, beliefs={"a colleague": by_hand})
+    made = tk.calibrate(fit(RAW), alpha=2, epsilon=0.5, adversary=tk.Adversary(beliefs={"a colleague": by_hand}))
     assert "the belief is 'a colleague'" in made.problem.words(made.place)
 
 
@@ -114,9 +117,11 @@ def test_a_belief_about_something_else_is_refused():
     with pytest.raises(InputError, match=r"about raw:stay, and not about raw:stay on the same values"):
         beside(fit(RAW), {"x": other})
     with pytest.raises(InputError, match="must be priors"):
-        tk.calibrate(fit(RAW), alpha=2, epsilon=1, beliefs={"x": 3})
+        tk.calibrate(fit(RAW), alpha=2, epsilon=1, adversary=tk.Adversary(beliefs={"x": 3}))
     with pytest.raises(InputError, match="same secrets"):
-        tk.calibrate(fit(RAW), alpha=2, epsilon=1, beliefs={"x": {"a": tk.Mixture.gaussian(0, 1)}})
+        tk.calibrate(
+            fit(RAW), alpha=2, epsilon=1, adversary=tk.Adversary(beliefs={"x": {"a": tk.Mixture.gaussian(0, 1)}})
+        )
 
 
 def test_labels_keep_their_names():
@@ -129,16 +134,16 @@ def test_publishing_by_another_table_alone_says_that_it_tells_nothing():
     ours = people(0, 1)
     own = tk.publish(ours, **asked)
     assert "fitted to these very rows" in " ".join(own.summary.details)
-    both = tk.publish(ours, **asked, beliefs={"last year": THEIRS})
+    both = tk.publish(ours, **asked, adversary=tk.Adversary(beliefs={"last year": THEIRS}))
     assert "who believes 'last year'; the closest to the limit is " in " ".join(both.summary.details)
-    alone = tk.publish(ours, **asked, beliefs={"last year": THEIRS}, own=False)
+    alone = tk.publish(ours, **asked, adversary=tk.Adversary(beliefs={"last year": THEIRS}, own=False))
     assert "tells nothing about those rows" in " ".join(alone.summary.details)
     assert belief_names(alone.calibration.beliefs) == ["last year"]
     # The channel is the other table's own: our rows have no part in it.
-    other = tk.publish(people(9, 1), **asked, beliefs={"last year": THEIRS}, own=False)
+    other = tk.publish(people(9, 1), **asked, adversary=tk.Adversary(beliefs={"last year": THEIRS}, own=False))
     assert (other.calibration.channel.counts == alone.calibration.channel.counts).all()
     with pytest.raises(InputError, match="own=False leaves no priors"):
-        tk.publish(OURS, **asked, own=False)
+        tk.publish(OURS, **asked, adversary=tk.Adversary(own=False))
 
 
 @pytest.mark.parametrize(("own", "other", "said"), [("csv", "xlsx", {"sep": ","}), ("xlsx", "csv", {"sheet": 0})])
@@ -175,7 +180,12 @@ def test_a_code_of_ours_means_the_same_in_another_table(tmp_path, sentinel, own,
     ours, theirs = files(tmp_path)
     reading = tk.Reading(sentinels=(sentinel, "age=59"))  # theirs has no age
     given = (Table(ours, reading), None) if is_open else (ours, reading)
-    how = {"beliefs": {"last year": theirs}, "secret": "diagnosis", "columns": ["stay"], "confidence": None}
+    how = {
+        "secret": "diagnosis",
+        "columns": ["stay"],
+        "confidence": None,
+        "adversary": tk.Adversary(beliefs={"last year": theirs}),
+    }
     made = calibrated(given[0], reading=given[1], own=own, **how)
     for belief in made.beliefs:
         assert 9 not in [value for law in belief.values() for value in law.values]

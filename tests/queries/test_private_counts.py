@@ -262,7 +262,7 @@ def test_they_answer_the_question_that_was_counted_and_no_other():
         with pytest.raises(tk.InputError):
             tk.fit_priors(counts, **asked)
     with pytest.raises(tk.InputError, match="stand alone"):
-        tk.calibrate(counts, odds=3, beliefs={"last year": drawn(seed=2)})
+        tk.calibrate(counts, odds=3, adversary=tk.Adversary(beliefs={"last year": drawn(seed=2)}))
     with pytest.raises(tk.InputError, match="confidence alone"):
         tk.calibrate(counts, odds=3, assurance="band")
 
@@ -455,7 +455,9 @@ def test_a_public_certificate_holds_no_diagnostic_of_ones_own_rows(tmp_path):
     rows = table([[50, 30, 20], [20, 30, 50]])
     others = tk.fit_priors(rows, secret="ill", query=tk.Row("x", domain=LISTS["x"]))
     ours = rows.assign(visit=[k // 2 for k in range(200)])  # a column that seems to name people, twice each
-    made = tk.publish(ours, secret="ill", columns=["x"], beliefs={"last year": others}, own=False)
+    made = tk.publish(
+        ours, secret="ill", columns=["x"], adversary=tk.Adversary(beliefs={"last year": others}, own=False)
+    )
     assert any(one.code == "several-rows" for one in made.calibration.findings)
     public = made.certificate.published()
     assert not {one.code for one in public.calibration.findings} & {"several-rows", "few-rows"}

@@ -69,11 +69,13 @@ CASES = {
 def test_a_ward_that_reverses_the_others_is_within_the_guarantee(case):
     shares, rows, seed = CASES[case]
     table = sampled(shares, rows, seed)
-    asked = {"odds": 3, "confidence": 0.95, "keep": None}
+    asked = {"odds": 3, "confidence": 0.95, "preserve": None}
     priors = tk.fit_priors(table, secret="s", query=tk.Row("x", domain=[0, 1]), known=["ward"])
     before = tk.calibrate(only_as_elsewhere(priors), **asked)
     assert worst_odds(before.channel, shares, rows) > 3
-    made = tk.publish(table, secret="s", columns=["x"], domain={"x": [0, 1]}, keep=["ward"], allow_no_noise=True)
+    made = tk.publish(
+        table, secret="s", columns=["x"], domain={"x": [0, 1]}, keep=["ward"], utility=tk.Utility(allow_no_noise=True)
+    )
     assert worst_odds(made.calibration.channel, shares, rows) <= 3
 
 
@@ -83,7 +85,7 @@ def test_a_ward_without_a_row_of_one_secret_may_reverse_the_others(shares, rows,
     """Nobody there has the secret in these rows, and in the population somebody has."""
     table = sampled(shares, [(300, 300), (300, 300), rows], seed)
     in_population = [(300, 300), (300, 300), tuple(max(n, 1) for n in rows)]
-    for also in ({"keep": ["ward"]}, {"known": ["ward"]}):
+    for also in ({"keep": ["ward"]}, {"adversary": tk.Adversary(known=["ward"])}):
         made = tk.publish(table, secret="s", columns=["x"], domain={"x": [0, 1]}, **also)
         assert worst_odds(made.calibration.channel, shares, in_population) <= 3
 
@@ -132,7 +134,7 @@ def test_both_beliefs_about_every_cell_are_those_that_were_promised_and_are_cove
     query = tk.Row("x", domain=[0, 1, 2])
     assume(any(any(cell[:3]) and any(cell[3:]) for cell in cells))  # else the ward tells the secret, and is refused
     priors = tk.fit_priors(table, secret="s", query=query, known=["ward"], few="allow")
-    made = tk.calibrate(priors, keep=None, **({"alpha": 2, "epsilon": 0.3} if alpha else {"odds": 3}))
+    made = tk.calibrate(priors, preserve=None, **{"alpha": 2, "epsilon": 0.3} if alpha else {"odds": 3})
     for ward, cell in enumerate(cells):
         if not any(cell):
             continue

@@ -247,7 +247,10 @@ def test_the_loss_of_a_row_reaches_the_channel():
     for known in (None, ["w"]):
         priors = fit("n", loss="absolute", known=known)
         assert dict(tk.calibrate(priors, odds=1.5).options)["loss"] == "absolute"
-    assert dict(tk.calibrate(fit("n", loss="absolute"), odds=1.5, loss="change").options)["loss"] == "change"
+    assert (
+        dict(tk.calibrate(fit("n", loss="absolute"), odds=1.5, utility=tk.Utility(loss="change")).options)["loss"]
+        == "change"
+    )
 
 
 def test_weights_of_columns():

@@ -30,7 +30,7 @@ SECRETS = ["diagnosis", "hiv"]
 @pytest.fixture(scope="module")
 def calibration():
     priors = tk.fit_priors(TABLE, secret=SECRETS, query=tk.Row("stay", "ward"))
-    return tk.calibrate(priors, odds=2, keep=None)
+    return tk.calibrate(priors, odds=2, preserve=None)
 
 
 def test_each_column_is_hidden_under_its_own_laws(calibration):

@@ -58,13 +58,15 @@ def test_what_names_nobody_twice_is_not_told(table):
 
 def test_publishing_and_inspecting_say_it():
     table = visits()
-    made = tk.publish(table, secret="s", columns=["x"], allow_no_noise=True)
+    made = tk.publish(table, secret="s", columns=["x"], utility=tk.Utility(allow_no_noise=True))
     assert Diagnostic("several-rows", column="patient", secret="s") in made.findings
     assert Diagnostic("several-rows", column="patient", secret="s") in tk.inspect(table, secret="s").findings
     assert "k-th power" in Diagnostic("several-rows", column="patient", secret="s").sentence
     assert str(made).splitlines()[0].count(" by one row (") == 1
     assert "people seem to have several here" in tk.report(made.calibration)
-    once = tk.publish(table.drop_duplicates("patient"), secret="s", columns=["x"], allow_no_noise=True)
+    once = tk.publish(
+        table.drop_duplicates("patient"), secret="s", columns=["x"], utility=tk.Utility(allow_no_noise=True)
+    )
     assert " by one row (" not in str(once)
 
 

@@ -173,7 +173,7 @@ def test_nothing_is_added_unless_it_is_asked_for_or_needed(monkeypatch):
 
 def test_other_assumptions_and_the_price_are_told(tmp_path):
     priors = tk.fit_priors(table(), secret="s", query=tk.Row("a", "b", "c", smoothing=50))
-    found = tk.calibrate(priors, odds=1.5, solver="columns", rounds=1, confidence=0.9)
+    found = tk.calibrate(priors, odds=1.5, options={"solver": "columns", "rounds": 1}, confidence=0.9)
     (other,) = (one for one in found.findings if one.code == "other-smoothing")
     assert other["tenth"] > other["tenfold"] > 0
     (price,) = (one for one in found.findings if one.code == "price-of-ignorance")
@@ -186,6 +186,6 @@ def test_weights_of_columns_reach_a_sparse_channel(monkeypatch):
     monkeypatch.setattr("takifugu.queries.row.MOST_VALUES", 10)
     monkeypatch.setattr("takifugu.mechanisms.optimal.mechanism.MOST_VALUES", 10)
     query = tk.Row("a", "b", "c", loss={"a": 5, "b": 0})
-    found = tk.calibrate(tk.fit_priors(table(), secret="s", query=query), odds=1.3, rounds=1)
+    found = tk.calibrate(tk.fit_priors(table(), secret="s", query=query), odds=1.3, options={"rounds": 1})
     assert dict(found.options)["solver"] == "columns"
     assert dict(found.options)["weights"] == (5.0, 0.0, 1.0)

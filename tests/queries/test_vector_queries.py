@@ -60,7 +60,7 @@ def test_calibrate_says_so_of_itself():
     few = {name: tk.VectorMixture.empirical(law.means[:6]) for name, law in described.items()}
     described.update(few)
     described.empirical = few
-    told = tk.calibrate(described, alpha=2, epsilon=2, shape="equal").findings
+    told = tk.calibrate(described, alpha=2, epsilon=2, options={"shape": "equal"}).findings
     assert not any(f.code == "unsafe-prior" for f in told)
 
 

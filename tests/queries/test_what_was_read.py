@@ -84,13 +84,15 @@ def test_a_warning_is_shown_where_the_call_stands_and_only_of_what_is_new(path):
     assert [one.filename for one in caught] == [__file__] * len(caught)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tk.calibrate(priors, odds=3, keep=None)  # what was said of the priors is not said again
+        tk.calibrate(priors, odds=3, preserve=None)  # what was said of the priors is not said again
 
 
 def test_publishing_shows_what_it_found_once():
     people = pd.DataFrame({"positive": [*"yn"] * 60, "ward": [*"AaB"] * 40})
     with pytest.warns(tk.DiagnosticWarning) as caught:
-        made = tk.publish(people, secret="positive", columns=["ward"], confidence=None, allow_no_noise=True)
+        made = tk.publish(
+            people, secret="positive", columns=["ward"], confidence=None, utility=tk.Utility(allow_no_noise=True)
+        )
     said = [str(one.message) for one in caught if one.category is tk.DiagnosticWarning]
     assert said == [str(one) for one in made.findings if one.level == "warning"]
     assert len(set(said)) == len(said) > 0

@@ -37,7 +37,7 @@ def test_thousands_of_columns_are_refused_before_any_is_looked_at():
     ],
 )
 def test_many_secrets_of_many_combinations_are_refused_before_the_search(monkeypatch, rows, says):
-    monkeypatch.setattr("takifugu.publishing.calibrate", lambda *_, **__: pytest.fail("the search began"))
+    monkeypatch.setattr("takifugu.publishing.best_channel.calibrate", lambda *_, **__: pytest.fail("the search began"))
     with pytest.raises(InputError, match=says) as refused:
         tk.publish(people(rows, 5, 6, 60), secret="s", columns=[f"c{k}" for k in range(5)])
     assert "Publish fewer columns together, give coarser domains ('c4' takes the most values, 6)" in str(refused.value)

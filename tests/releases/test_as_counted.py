@@ -47,7 +47,7 @@ def test_a_kept_column_has_no_distinction_that_was_not_counted(name):
         odds=1.5,
         confidence=None,
         order="keep",
-        allow_no_noise=True,
+        utility=tk.Utility(allow_no_noise=True),
     )
     kept = made.table["k"]
     values = kept.to_pylist() if isinstance(kept, pa.ChunkedArray) else kept.to_list()
@@ -137,6 +137,6 @@ def test_a_row_that_lacks_one_of_several_secrets_stays_whichever_pairs_are_hidde
 def test_rows_of_a_decimal_secret_are_those_that_were_counted():
     hidden = [decimal.Decimal(1 + int(one)) / 10 for one in HIDDEN]
     for table in (pl.DataFrame({"s": hidden, "x": X}), pa.table({"s": hidden, "x": X})):
-        made = tk.publish(table, secret="s", columns=["x"], confidence=None, allow_no_noise=True)
+        made = tk.publish(table, secret="s", columns=["x"], confidence=None, utility=tk.Utility(allow_no_noise=True))
         assert len(made.table) == len(X)
         assert sorted(made.calibration.pairs.secrets) == [0.1, 0.2]

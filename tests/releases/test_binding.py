@@ -147,7 +147,7 @@ def test_values_that_the_priors_could_not_have_produced_are_refused():
 
 def test_a_row_that_never_occurred_is_refused():
     both = pd.DataFrame({"s": list("abab") * 10, "x": [1, 2, 1, 2] * 10, "y": ["p", "q"] * 20})
-    calibration = tk.calibrate(tk.fit_priors(both, secret="s", query=tk.Row("x", "y")), odds=1.5, keep=None)
+    calibration = tk.calibrate(tk.fit_priors(both, secret="s", query=tk.Row("x", "y")), odds=1.5, preserve=None)
     crossed = both.assign(y=["q", "p"] * 20)
     refused(crossed, calibration, "40 of 40 values are not among the channel's inputs")
 

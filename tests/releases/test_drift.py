@@ -122,8 +122,8 @@ def test_more_noise_hides_more():
 def test_beliefs_of_others_are_held_against_the_rows():
     asked = {"secret": "who", "columns": ["days"], "domain": {"days": list(range(3, 17))}, "confidence": None}
     with pytest.raises(tk.InputError, match="more closely"):
-        tk.publish(STRONG, **asked, beliefs={"last year": MILD}, own=False)
-    made = tk.publish(STRONG, **asked, beliefs={"last year": MILD}, own=False, drift="allow")
+        tk.publish(STRONG, **asked, adversary=tk.Adversary(beliefs={"last year": MILD}, own=False))
+    made = tk.publish(STRONG, **asked, adversary=tk.Adversary(beliefs={"last year": MILD}, own=False, drift="allow"))
     assert len(made.table) == ROWS
     with pytest.raises(tk.InputError, match="drift must be one of 'refuse', 'allow'"):
         tk.release(MILD, calibrated("list"), drift="maybe")

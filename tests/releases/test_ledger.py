@@ -481,7 +481,7 @@ def test_where_a_ledger_can_be_written_nothing_is_left_by_asking(tmp_path, monke
 
 
 def test_no_work_is_done_for_a_ledger_that_has_no_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("takifugu.publishing.calibrated", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr("takifugu.publishing.publication.calibrated", lambda *_, **__: pytest.fail("work was done"))
     people = pd.DataFrame({"ill": ["yes", "no"] * 20, "ward": ["A", "B"] * 20})
     with pytest.raises(LedgerError, match="there is no folder"):
         tk.publish(people, secret="ill", columns=["ward"], ledger=tmp_path / "no" / "l.db")

@@ -16,6 +16,7 @@ import takifugu as tk
 from takifugu.certificates import Statement
 from takifugu.cli import main
 from takifugu.problems import channel_guarantee
+from takifugu.publishing import best_channel
 from takifugu.queries import PrivateCounts
 from takifugu.releases import private_counting
 
@@ -36,7 +37,7 @@ def test_both_steps_are_one_and_the_total_is_what_was_asked_for(tmp_path):
     assert 3 - 1e-14 < made.calibration.total.factor <= 3
     assert made.calibration.guarantee == channel_guarantee(tk.Odds(3), 0.2)
     assert len(made.table) == made.counts.total == 4_000
-    assert made.calibration == tk.calibrate(made.counts, odds=3, confidence=0.95, keep=None)
+    assert made.calibration == tk.calibrate(made.counts, odds=3, confidence=0.95, preserve=None)
     assert made.statement.content["adversary"]["kind"] == "knows all other rows"
     assert made.statement.matched().calibration.channel == made.calibration.channel
     with pytest.raises(tk.PublishedOnceError):
@@ -50,7 +51,7 @@ def test_new_people_go_out_under_the_same_ledger_with_counts_of_their_own_or_tho
     ledger = tmp_path / "people.ledger"
     first = tk.publish(people(), **ASKED, private_fit=0.2, ledger=ledger, id="nr")
     both = pd.concat([people(), people(first=4_000)])
-    second = tk.publish(both, **ASKED, private_fit=0.2, ledger=ledger, id="nr", only_new=True)
+    second = tk.publish(both, **ASKED, private_fit=0.2, ledger=tk.Ledger(ledger, only_new=True), id="nr")
     assert len(second.table) == second.counts.total == 4_000
     third = people(500, first=8_000)
     made = tk.publish(third, **ASKED, private_fit=first.counts, ledger=ledger)
@@ -67,32 +68,30 @@ def test_without_an_id_only_a_word_says_that_rows_which_are_alike_are_other_peop
     new = people(600, first=600).drop(columns="nr")
     with pytest.raises(tk.PublishedOnceError):
         tk.publish(new, **ASKED, private_fit=0.5, ledger=ledger)
-    assert len(tk.publish(new, **ASKED, private_fit=0.5, ledger=ledger, new_people=True).table) == 600
+    assert len(tk.publish(new, **ASKED, private_fit=0.5, ledger=tk.Ledger(ledger, new_people=True)).table) == 600
     for again in (rows, new):  # the very same rows, whatever is said
         with pytest.raises(tk.PublishedOnceError):
             tk.private_counts(again, **ASKED, epsilon=0.5, ledger=tk.Ledger(ledger, new_people=True))
 
 
 BESIDE = {
-    "known": ["nr"],
-    "keep": ["nr"],
-    "beliefs": {"others": people(50)},
-    "own": False,
-    "secrets": ["no", "yes"],
-    "leave_out": ["no"],
-    "assurance": "band",
-    "others": "drop",
-    "order": "keep",
-    "repeats": "independent",
-    "only_new": True,
+    "known": {"adversary": tk.Adversary(known=["nr"])},
+    "keep": {"keep": ["nr"]},
+    "beliefs": {"adversary": tk.Adversary(beliefs={"others": people(50)})},
+    "own": {"adversary": tk.Adversary(own=False)},
+    "leave_out": {"reading": tk.Reading(leave_out=["no"])},
+    "assurance": {"adversary": tk.Adversary(assurance="band")},
+    "order": {"order": "keep"},
+    "repeats": {"adversary": tk.Adversary(repeats="independent")},
+    "only_new": {},
 }
 
 
 @pytest.mark.parametrize("name", BESIDE)
 def test_what_would_follow_from_the_rows_in_another_way_is_refused_before_any_noise(name, tmp_path):
-    ledger = tk.Ledger(tmp_path / "people.ledger")
+    ledger = tk.Ledger(tmp_path / "people.ledger", only_new=name == "only_new")
     with pytest.raises(tk.InputError, match=f"{name}.* does not go with private_fit"):
-        tk.publish(people(50), **ASKED, private_fit=0.2, ledger=ledger, **{name: BESIDE[name]})
+        tk.publish(people(50), **ASKED, private_fit=0.2, ledger=ledger, **BESIDE[name])
     assert not ledger.path.exists()
 
 
@@ -100,7 +99,7 @@ def test_what_would_follow_from_the_rows_in_another_way_is_refused_before_any_no
     ("asked", "told"),
     [
         ({"odds": 1.2}, "take all of"),
-        ({"best_guess": 0.54}, "take all of"),
+        ({"adversary": tk.Adversary(best_guess=0.54)}, "take all of"),
         ({"alpha": 2, "epsilon": 0.1}, "take all of"),
         ({"domain": {"x": [0, 1, 2]}}, "public list"),
         ({"domain": LISTS | {"ill": ["no", "yes", "unsure"]}, "pairs": [("no", "yes")]}, "in none of the pairs"),
@@ -119,7 +118,7 @@ def test_a_failure_after_the_noise_says_that_the_counts_are_paid_for(tmp_path, m
     def no_channel(*_, **__):
         raise tk.NoAnswerError("no channel")
 
-    monkeypatch.setattr("takifugu.releases.private_counting.calibrate", no_channel)
+    monkeypatch.setattr("takifugu.publishing.best_channel.calibrate", no_channel)
     with pytest.raises(tk.NoAnswerError) as error:
         tk.publish(people(50), **ASKED, private_fit=0.2, ledger=tmp_path / "people.ledger")
     assert "fresh ones" in error.value.__notes__[0]
@@ -132,7 +131,7 @@ def test_of_two_tables_of_as_many_rows_everything_but_the_drawn_values_is_the_sa
     def counted(table, cells, **_):
         return PrivateCounts(cells, noisy, 4_000)
 
-    monkeypatch.setattr("takifugu.releases.private_counting.counted_once", counted)
+    monkeypatch.setattr("takifugu.publishing.best_channel.counted_once", counted)
     one, other = (tk.publish(people(seed=seed), **ASKED, private_fit=0.2) for seed in (1, 2))
     assert one.calibration.to_dict() == other.calibration.to_dict()
     assert one.findings == other.findings
@@ -201,7 +200,7 @@ def test_on_the_command_line_every_line_and_file_but_the_table_is_the_same_for_o
     def same(table, cells, **given):
         return PrivateCounts(cells, [[1_400, 400, 210], [190, 410, 1_390]], counted(table, cells, **given).total)
 
-    monkeypatch.setattr(private_counting, "counted_once", same)
+    monkeypatch.setattr(best_channel, "counted_once", same)
     seen = []
     for name, rows in {"mixed": people(), "alike": people().assign(ill="no", x=2)}.items():
         (tmp_path / name).mkdir()

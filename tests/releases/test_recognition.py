@@ -8,13 +8,14 @@ import pytest
 from calibrations import hand_made
 
 import takifugu as tk
+from takifugu._work import listening
 from takifugu.errors import CompositionError, InputError, LedgerError, PublishedOnceError
-from takifugu.publishing import People, default_ledger
+from takifugu.publishing import default_ledger
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledgers_nearby import ledger_beside
 from takifugu.tables.table import Table
 
-ASKED = {"secret": "s", "columns": ["x"], "confidence": None, "allow_no_noise": True}
+ASKED = {"secret": "s", "columns": ["x"], "confidence": None, "utility": tk.Utility(allow_no_noise=True)}
 
 
 def people(rows, start, seed=0):
@@ -54,14 +55,14 @@ def test_last_years_rows_with_january_appended_are_refused_and_january_can_leave
         named = {} if what == "no ledger named" else {"ledger": "people.ledger"}
         with pytest.raises(LedgerError, match=r"published before|knows some of these records"):
             tk.publish(table, **ASKED, **named)
-    made = tk.publish("2025.csv", **ASKED, ledger="people.ledger", only_new=True)
+    made = tk.publish("2025.csv", **ASKED, ledger=tk.Ledger("people.ledger", only_new=True))
     assert len(made.table) == len(JANUARY)
     # People who are all new need nothing: the ledger knows them apart by their id.
     assert len(tk.publish(FEBRUARY, **ASKED, ledger="people.ledger").table) == len(FEBRUARY)
     with pytest.raises(PublishedOnceError, match=r"1,200 of 1,200 rows are of people"):
         tk.publish(together(OLD, JANUARY, FEBRUARY), **ASKED, ledger="people.ledger")
     with pytest.raises(PublishedOnceError, match="all rows of this table were published before"):
-        tk.publish("2025.csv", **ASKED, ledger="people.ledger", only_new=True)
+        tk.publish("2025.csv", **ASKED, ledger=tk.Ledger("people.ledger", only_new=True))
 
 
 def test_without_an_id_what_was_read_of_rows_tells_them_apart_and_chance_is_named(folder):
@@ -74,13 +75,13 @@ def test_without_an_id_what_was_read_of_rows_tells_them_apart_and_chance_is_name
     with pytest.raises(PublishedOnceError, match=r"300 of 300 rows .* new_people=True"):
         tk.publish(JANUARY, **ASKED, ledger="people.ledger")
     with pytest.raises(CompositionError, match="lacks some that were published"):
-        tk.publish(together(OLD.tail(10), JANUARY), **ASKED, ledger="people.ledger", only_new=True)
+        tk.publish(together(OLD.tail(10), JANUARY), **ASKED, ledger=tk.Ledger("people.ledger", only_new=True))
     shuffled = both.sample(frac=1, random_state=1)
-    assert len(tk.publish(shuffled, **ASKED, ledger="people.ledger", only_new=True).table) == 300
-    assert len(tk.publish(FEBRUARY, **ASKED, ledger="people.ledger", new_people=True).table) == 300
+    assert len(tk.publish(shuffled, **ASKED, ledger=tk.Ledger("people.ledger", only_new=True)).table) == 300
+    assert len(tk.publish(FEBRUARY, **ASKED, ledger=tk.Ledger("people.ledger", new_people=True)).table) == 300
     for table in (FEBRUARY, OLD):  # the very rows of one release are never new, whatever is said
         with pytest.raises(PublishedOnceError, match="published before"):
-            tk.publish(table, **ASKED, ledger="people.ledger", new_people=True)
+            tk.publish(table, **ASKED, ledger=tk.Ledger("people.ledger", new_people=True))
     words = [row for (row,) in sqlite3.connect("people.ledger").execute("SELECT body FROM entry")]
     assert sum('"new_people": true' in one for one in words) == 1
 
@@ -93,7 +94,7 @@ def test_what_cannot_be_compared_is_refused(folder):
     with pytest.raises(PublishedOnceError, match="by chance"):  # an id that came later knows nobody of before
         tk.publish(together(OLD, JANUARY), **ASKED, ledger="people.ledger", id="nr")
     with pytest.raises(CompositionError, match="knows some in another way"):
-        tk.publish(together(OLD, JANUARY), **ASKED, ledger="people.ledger", id="nr", only_new=True)
+        tk.publish(together(OLD, JANUARY), **ASKED, ledger=tk.Ledger("people.ledger", only_new=True), id="nr")
     with pytest.raises(CompositionError, match="another answer"):  # numbers of whom nobody knows
         tk.release([1.0, 2.0], hand_made(5.0), ledger="people.ledger")
 
@@ -101,7 +102,7 @@ def test_what_cannot_be_compared_is_refused(folder):
 def test_an_id_that_is_known_is_refused_whatever_is_said(folder):
     tk.publish(OLD, **ASKED, ledger="people.ledger", id="nr")
     with pytest.raises(PublishedOnceError, match="600 of 900 rows are of people"):
-        tk.publish(together(OLD, JANUARY), **ASKED, ledger="people.ledger", new_people=True)
+        tk.publish(together(OLD, JANUARY), **ASKED, ledger=tk.Ledger("people.ledger", new_people=True))
     with pytest.raises(InputError, match="no column 'number'"):
         tk.publish(JANUARY, **ASKED, ledger="people.ledger", id="number")
     holes = JANUARY.astype({"nr": float})
@@ -110,12 +111,21 @@ def test_an_id_that_is_known_is_refused_whatever_is_said(folder):
         tk.publish(holes, **ASKED, ledger="people.ledger")
 
 
-@pytest.mark.parametrize("named", [{"columns": ["nr"]}, {"keep": ["nr"]}, {"known": ["nr"]}, {"secret": "nr"}])
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"columns": ["nr"]},
+        {"keep": ["nr"]},
+        {"adversary": tk.Adversary(known=["nr"], repeats="independent")},
+        {"secret": "nr"},
+    ],
+)
 def test_what_tells_people_apart_goes_nowhere_else(folder, named):
     """Rows of a person are joined by a published id, whatever hides each of them."""
     twice = together(OLD, OLD)
+    independent = {"adversary": tk.Adversary(repeats="independent")}
     with pytest.raises(InputError, match="'nr' tells people apart, and is never published"):
-        tk.publish(twice, **(ASKED | named), id="nr", repeats="independent", ledger="people.ledger")
+        tk.publish(twice, **(ASKED | independent | named), id="nr", ledger="people.ledger")
     with pytest.raises(InputError, match="id must be the name of a column"):
         tk.publish(OLD, **ASKED, id="", ledger="people.ledger")
     tk.publish(OLD, **ASKED, id="nr", ledger="people.ledger")
@@ -127,7 +137,7 @@ def test_two_ledgers_in_a_folder_do_not_let_a_table_in_memory_out_twice(folder):
     tk.publish(OLD, **ASKED, ledger="people.ledger")
     with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
         tk.publish(together(OLD, JANUARY), **ASKED, ledger="other.ledger")
-    tk.publish(FEBRUARY, **ASKED, ledger="other.ledger", new_people=True)
+    tk.publish(FEBRUARY, **ASKED, ledger=tk.Ledger("other.ledger", new_people=True))
 
 
 def test_a_table_in_memory_is_not_released_through_a_second_ledger_of_a_folder(tmp_path):
@@ -177,17 +187,17 @@ def test_of_several_ledgers_beside_a_file_the_one_that_knows_its_records_is_take
     together(OLD, JANUARY).to_csv("all.csv", index=False)
     read = ["s", "x"]
     table = Table("all.csv")
-    assert default_ledger(table, folder / "all.csv", People(), read) == ledger_beside(folder / "all.csv")
+    assert default_ledger(table, folder / "all.csv", read) == ledger_beside(folder / "all.csv")
     tk.publish(OLD, **ASKED, ledger="a.ledger", id="nr")
-    assert default_ledger(table, folder / "all.csv", People(), read).name == "a.ledger"
+    assert default_ledger(table, folder / "all.csv", read).name == "a.ledger"
     tk.publish(FEBRUARY, **ASKED, ledger="b.ledger", id="nr")
     (folder / "money.ledger").write_text("2024-01-01 * Opening balances\n")  # another program's
-    assert default_ledger(table, folder / "all.csv", People(), read).name == "a.ledger"
+    assert default_ledger(table, folder / "all.csv", read).name == "a.ledger"
     FEBRUARY.to_csv("february.csv", index=False)
     people(50, 5_000).to_csv("others.csv", index=False)
-    assert default_ledger(Table("february.csv"), folder / "february.csv", People(), read).name == "b.ledger"
+    assert default_ledger(Table("february.csv"), folder / "february.csv", read).name == "b.ledger"
     with pytest.raises(LedgerError, match=r"several ledgers lie beside .* 0 of them know"):
-        default_ledger(Table("others.csv"), folder / "others.csv", People(), read)
+        default_ledger(Table("others.csv"), folder / "others.csv", read)
     with pytest.raises(LedgerError, match=r"a\.ledger knows some of these records"):
         tk.publish("all.csv", **ASKED, ledger="b.ledger")
     made = tk.publish(OLD, **ASKED)
@@ -251,7 +261,7 @@ def test_new_rows_are_new_no_more_once_another_process_wrote(tmp_path):
     rows = ledger.recognise(["s", "x"], ["s", "x"], ["x"])
     rows.look(nw.from_native(both, eager_only=True))
     assert ledger.new_rows(rows).sum() == 300
-    tk.publish(both, **ASKED, ledger=tmp_path / "l.ledger", only_new=True)
+    tk.publish(both, **ASKED, ledger=tk.Ledger(tmp_path / "l.ledger", only_new=True))
     made = tk.publish(JANUARY, **ASKED)
     with pytest.raises(LedgerError, match="written by another process meanwhile"):
         tk.release(JANUARY, made.calibration, ledger=ledger, drift="allow", allow_no_noise=True)
@@ -269,12 +279,12 @@ def test_people_with_several_rows_are_refused_unless_their_rows_are_said_to_be_i
     )
     with pytest.raises(InputError, match=r"up to 2 rows each by the id 'nr', and the guarantee is about one row"):
         tk.publish(rows, **ASKED, id="nr")
-    made = tk.publish(rows, **ASKED, id="nr", repeats="independent")
+    made = tk.publish(rows, **ASKED, id="nr", adversary=tk.Adversary(repeats="independent"))
     assert " by one row (" in made.summary.sentences[0]
     said = next(one.sentence for one in made.findings if "holder's word" in one.sentence)
     assert "up to 2" in said
     # One row a person: what the two tell together is hidden together.
-    quick = {"confidence": None, "allow_no_noise": True}
+    quick = {"confidence": None, "utility": tk.Utility(allow_no_noise=True)}
     person = pd.DataFrame({"nr": np.arange(400), "s": secret, "first": first, "second": first ^ secret})
     whole = tk.publish(person, secret="s", columns=["first", "second"], confidence=None, id="nr", odds=3)
     assert (whole.table[["first", "second"]].to_numpy() != person[["first", "second"]].to_numpy()).any()
@@ -283,11 +293,9 @@ def test_people_with_several_rows_are_refused_unless_their_rows_are_said_to_be_i
     with pytest.raises(InputError, match="up to 4 rows each by the id 'nr'"):  # which the ledger knows
         tk.publish(later, secret="s", columns=["x"], ledger="p.ledger", **quick)
     with pytest.raises(InputError, match="name the column that tells them apart with id"):
-        tk.publish(rows, **ASKED, repeats="independent")
+        tk.publish(rows, **ASKED, adversary=tk.Adversary(repeats="independent"))
     with pytest.raises(InputError, match="give one"):
-        tk.publish(rows, **ASKED, only_new=True, new_people=True)
-    with pytest.raises(InputError, match="give ledger"):
-        tk.publish(rows, **ASKED, only_new=True)
+        tk.Ledger("p.ledger", only_new=True, new_people=True)
 
 
 def test_the_command_publishes_what_was_appended(folder):
@@ -375,12 +383,15 @@ def test_a_copy_that_is_published_during_the_search_or_while_both_are_charged_is
     OLD.to_csv("people.csv", index=False)
     OLD.to_csv("copy.csv", index=False)
 
+    begun = []
+
     def meanwhile(what):
-        if what.startswith("Finding"):
+        if what.startswith("Finding") and not begun:
+            begun.append(what)
             tk.publish("copy.csv", **ASKED, ledger="copy.ledger")
 
-    with pytest.raises(LedgerError, match=r"copy\.ledger knows some of these records"):
-        tk.publish("people.csv", **ASKED, ledger="people.ledger", step=meanwhile)
+    with listening(meanwhile), pytest.raises(LedgerError, match=r"copy\.ledger knows some of these records"):
+        tk.publish("people.csv", **ASKED, ledger="people.ledger")
     assert not (folder / "people.ledger").exists()
 
 

@@ -242,7 +242,7 @@ def test_other_labels_go_to_the_one_that_is_named(tmp_path):
 
 def test_values_that_are_merged_are_hidden_without_a_draw():
     laws = {"no": tk.Finite(["A", "B", "C"], [50, 45, 0]), "yes": tk.Finite(["A", "B", "C"], [40, 43, 21])}
-    merged = tk.calibrate(laws, odds=1.5, keep=None, loss="change")
+    merged = tk.calibrate(laws, odds=1.5, preserve=None, utility=tk.Utility(loss="change"))
     assert merged.channel.is_bare
     with warnings.catch_warnings():
         warnings.simplefilter("error")

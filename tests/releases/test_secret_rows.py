@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import takifugu as tk
+from takifugu._work import listening
 from takifugu.errors import InputError
 from takifugu.releases.binding import protected_rows
 
@@ -69,24 +70,37 @@ def test_narrow_columns_with_gaps(make):
     assert not protected_rows(column, hand_made(priors={7: ONE, 8: OTHER}), "drop").any()
 
 
-@pytest.mark.parametrize("hidden", [{"secrets": ["a", "b"]}, {"pairs": [("b", "a")]}])
-def test_publishing_refuses_other_rows_before_it_looks_for_a_channel(hidden):
-    steps = []
+def test_publishing_refuses_other_rows_before_it_looks_for_a_channel():
+    steps, hidden = [], {"pairs": [("b", "a")]}
     table = pd.DataFrame({"s": ["a", "b", "c"] * 40, "x": [1, 2, 3, 4] * 30})
 
     def note(what):  # that the records are held against ledgers takes no search for a channel
         if not what.startswith("Looking whether"):
             steps.append(what)
 
-    with pytest.raises(InputError, match="40 of 120 rows have a secret outside the calibrated pairs"):
-        tk.publish(table, secret="s", columns=["x"], step=note, **hidden)
+    with listening(note), pytest.raises(InputError, match="40 of 120 rows have a secret outside the calibrated pairs"):
+        tk.publish(table, secret="s", columns=["x"], **hidden)
     assert steps == []
-    assert len(tk.publish(table, secret="s", columns=["x"], others="drop", allow_no_noise=True, **hidden).table) == 80
+    assert (
+        len(
+            tk.publish(
+                table,
+                secret="s",
+                columns=["x"],
+                utility=tk.Utility(allow_no_noise=True),
+                reading=tk.Reading(leave_out="others"),
+                **hidden,
+            ).table
+        )
+        == 80
+    )
     several = table.assign(t=["u", "v"] * 60)
-    with pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
-        tk.publish(several, secret=["s", "t"], columns=["x"], pairs=[("s = a", "s = b")], step=note)
+    with listening(note), pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
+        tk.publish(several, secret=["s", "t"], columns=["x"], pairs=[("s = a", "s = b")])
     assert steps == []
     last_year = table[table["s"] != "c"]
-    with pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
-        tk.publish(table, secret="s", columns=["x"], beliefs={"last year": last_year}, own=False, step=note)
+    with listening(note), pytest.raises(InputError, match="40 of 120 rows have a secret outside"):
+        tk.publish(
+            table, secret="s", columns=["x"], adversary=tk.Adversary(beliefs={"last year": last_year}, own=False)
+        )
     assert len(steps) == 1

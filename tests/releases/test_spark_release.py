@@ -12,8 +12,9 @@ import pytest
 from calibrations import hand_made
 
 import takifugu as tk
+from takifugu._work import listening
 from takifugu.errors import InputError
-from takifugu.publishing import _made_once
+from takifugu.publishing.publication import made_once as _made_once
 from takifugu.releases.binding import bound_columns
 from takifugu.releases.plan import InsecureReleaseWarning, Plan
 from takifugu.releases.spark import made_once, release_batches
@@ -130,14 +131,16 @@ def test_rows_without_a_value_are_dropped_as_the_refusal_says(spark):
     with pytest.raises(InputError, match="missing values: fill those rows, or drop them with missing='drop'"):
         tk.release(frame, made, others="drop", allow_no_noise=True)
     assert tk.release(frame, made, missing="drop", allow_no_noise=True).count() == 197
-    published = tk.publish(frame, secret="s", columns=["ward"], confidence=None, allow_no_noise=True)
+    published = tk.publish(
+        frame, secret="s", columns=["ward"], confidence=None, utility=tk.Utility(allow_no_noise=True)
+    )
     assert published.table.count() == 198
 
 
 def test_what_no_spark_table_can_have_is_refused_before_the_work(spark, tmp_path):
     frame = spark.createDataFrame([("a", 1)], "s string, v long")
-    with pytest.raises(InputError, match="cannot follow a Spark table"):
-        tk.publish(frame, secret="s", columns=["v"], step=fail, ledger=tmp_path / "l")
+    with listening(fail), pytest.raises(InputError, match="cannot follow a Spark table"):
+        tk.publish(frame, secret="s", columns=["v"], ledger=tmp_path / "l")
 
 
 def fail(what):
@@ -165,7 +168,7 @@ def test_a_cluster_cuts_a_column_where_one_is_named(spark):
     asked = {"secret": tk.binned("age", [30, 60]), "query": tk.Row("visits")}
     priors, here = tk.fit_priors(lying, **asked), tk.fit_priors(people, **asked)
     assert dict(priors) == dict(here)
-    made = tk.calibrate(priors, odds=1.5, keep=None)
+    made = tk.calibrate(priors, odds=1.5, preserve=None)
     assert tk.release(lying, made).columns == ["visits"]
     with pytest.raises(InputError, match="cut from it"):
         tk.release(lying, made, keep=["age"])
@@ -221,7 +224,7 @@ def test_decimals_and_cuts_with_a_point_are_released_as_they_were_counted(spark)
     rng = np.random.default_rng(0)
     rows = [(Decimal(int(s)) / 10, int(x), Decimal(int(k)), float(y)) for s, x, k, y in rng.integers(1, 3, (400, 4))]
     frame = spark.createDataFrame(rows, "s decimal(5, 2), x long, k decimal(5, 2), y double")
-    how = {"odds": 3, "confidence": None, "allow_no_noise": True}
+    how = {"odds": 3, "confidence": None, "utility": tk.Utility(allow_no_noise=True)}
     out = tk.publish(frame, secret="s", columns=["x"], keep=["k"], **how).table
     assert (dict(out.dtypes), out.count()) == ({"x": "bigint", "k": "double"}, 400)
     out = tk.publish(frame, secret="s", columns=[tk.binned("y", [1.5])], **how).table

@@ -33,8 +33,8 @@ def priors(column="stay"):
     return tk.fit_priors(PEOPLE, secret="ward", query=tk.Row(column))
 
 
-def odds(column="stay", factor=3.0, **more):
-    return tk.calibrate(priors(column), odds=factor, **more)
+def odds(column="stay", factor=3.0, **utility):
+    return tk.calibrate(priors(column), odds=factor, utility=tk.Utility(**utility))
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def publish(calibration, ledger, **more):
 def test_the_same_rows_twice_through_a_channel_with_zeros_are_refused(total):
     # Two draws of one value of the best channel at e^.5: together they give odds that no sum of budgets bounds.
     laws = {"a": tk.Finite(range(4), (2, 16, 1, 4)), "b": tk.Finite(range(4), (1, 8, 8, 8))}
-    channel = tk.calibrate(laws, odds=math.exp(0.5), keep=None).channel
+    channel = tk.calibrate(laws, odds=math.exp(0.5), preserve=None).channel
     assert channel.local_loss(MaxDivergence()) == math.inf
     assert joint_odds(laws, [channel]) <= math.exp(0.5) < math.exp(1.99) < joint_odds(laws, [channel, channel])
     made = odds()

@@ -150,10 +150,12 @@ def test_rare_types_of_arrow_are_counted_kept_and_published(kind, leaves):
     numbers = np.array([0, 0.5, 2] * 40, getattr(np, kind, np.float16))
     rare = pa.array(["1", "2", "2"] * 40).cast(getattr(pa, kind)()) if "string" in kind else pa.array(numbers)
     table = pa.table({"s": ["a", "b", "b", "a"] * 30, "v": [1, 2] * 60, "rare": rare})
-    made = tk.publish(table, secret="s", columns=["v"], keep=["rare"], confidence=None, allow_no_noise=True)
+    made = tk.publish(
+        table, secret="s", columns=["v"], keep=["rare"], confidence=None, utility=tk.Utility(allow_no_noise=True)
+    )
     assert made.table.schema.field("rare").type == leaves
     assert sorted(made.table["rare"].to_pylist()) == sorted(rare.to_pylist())
-    shown = tk.publish(table, secret="s", columns=["rare"], confidence=None, allow_no_noise=True)
+    shown = tk.publish(table, secret="s", columns=["rare"], confidence=None, utility=tk.Utility(allow_no_noise=True))
     assert set(map(str, shown.table["rare"].to_pylist())) <= set(map(str, made.table["rare"].to_pylist()))
 
 

@@ -252,7 +252,7 @@ def test_a_vector_is_published_again_while_precisions_fit(tmp_path):
 
 def test_a_budget_of_its_own_and_a_calibration_of_another_shape(tmp_path):
     priors = MEANS.problem
-    half = tk.calibrate(priors, alpha=2, epsilon=0.4, shape="diagonal")
+    half = tk.calibrate(priors, alpha=2, epsilon=0.4, options={"shape": "diagonal"})
     ledger = Ledger(tmp_path / "l.db", budget=MEANS)
     tk.release(means().to_numpy(), half, ledger=ledger)
     spent = [half.channel.covariance]

@@ -137,7 +137,9 @@ def test_values_replaced_at_random_just_keep_the_promise(asked):
 
 
 def test_the_bound_names_what_was_asked_beside_the_promise():
-    free, kept = (facts_of(tk.calibrate(NUMBERS, odds=1.5, keep=keep), compare=False) for keep in (None, "marginal"))
+    free, kept = (
+        facts_of(tk.calibrate(NUMBERS, odds=1.5, preserve=keep), compare=False) for keep in (None, "marginal")
+    )
     assert "leaves the histogram" not in words.best(free)
     assert "leaves the histogram as it is" in words.best(kept)
     assert kept.columns[0].histogram_shift < 1e-6 < free.columns[0].histogram_shift
@@ -275,7 +277,7 @@ def test_values_that_are_never_output_are_named():
     from takifugu.reports.summary import told
 
     laws = {"a": tk.Finite(["x", "y", "rare"], [60, 39, 1]), "b": tk.Finite(["x", "y", "rare"], [40, 60, 0])}
-    found = told(tk.calibrate(laws, odds=2, keep=None))
+    found = told(tk.calibrate(laws, odds=2, preserve=None))
     assert found.gone == 1
     assert found.sentences[3] == "Never output: answer rare."
 
@@ -304,7 +306,7 @@ def test_what_is_for_these_rows_alone_says_so_beside_a_promise_for_the_populatio
     query = tk.Row("G3", domain=[0, 4, 8, 12, 16, 20])
     priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=query)
     for promise in ({"odds": 3.0}, {"alpha": 3.0, "epsilon": 1.0}):
-        facts = facts_of(tk.calibrate(priors, **promise, confidence=0.9, keep=None))
+        facts = facts_of(tk.calibrate(priors, **promise, confidence=0.9, preserve=None))
         others = [one for one in facts.costs if not one.is_chosen and one.label not in ("Best channel", *STRONGER)]
         assert others
         assert all(one.is_weaker and one.promise.endswith("for these rows alone") for one in others)
@@ -363,7 +365,7 @@ def test_no_line_of_a_summary_refutes_another():
     from takifugu.reports.summary import told
 
     apart = {"a": tk.Finite([0, 1, 2], [98, 1, 1]), "b": tk.Finite([0, 1, 2], [1, 98, 1])}
-    publication = told(tk.calibrate(apart, odds=1.2, keep="marginal"))
+    publication = told(tk.calibrate(apart, odds=1.2, preserve="marginal"))
     told_of = "\n".join((*publication.sentences, *publication.details))
     assert "all 2 averages" in told_of
     assert "ittle of use" not in told_of

@@ -63,10 +63,13 @@ def problems():
             {k: tk.Finite(range(3), rng.integers(1, 30, 3)) for k in "ab"},
             {"alpha": 2, "epsilon": 0.05, "odds": 2},
         ),
-        "absolute": ({k: tk.Finite(range(3), rng.integers(1, 30, 3)) for k in "ab"}, {"odds": 1.2, "loss": "absolute"}),
+        "absolute": (
+            {k: tk.Finite(range(3), rng.integers(1, 30, 3)) for k in "ab"},
+            {"odds": 1.2, "utility": tk.Utility(loss="absolute")},
+        ),
         "matrix": (
             {k: tk.Finite(["x", "y"], rng.integers(1, 30, 2)) for k in "ab"},
-            {"odds": 1.2, "loss": [[0, 2], [1, 0]]},
+            {"odds": 1.2, "utility": tk.Utility(loss=[[0, 2], [1, 0]])},
         ),
     }
 
@@ -179,7 +182,12 @@ def test_a_page_says_once_whether_the_probabilities_may_go_out(own):
     """Those that were fitted to the rows are not for the public, at the top of the page as at its end."""
     table = pd.DataFrame({"s": ["a", "b"] * 20, "v": ["x", "x", "y", "y", "x"] * 7 + ["x", "y"] * 2 + ["x"]})
     asked = {"secret": "s", "columns": ["v"], "domain": ["x", "y"], "odds": 2, "confidence": None}
-    made = tk.publish(table, **asked, beliefs={"last year": table}, own=own, allow_no_noise=True).calibration
+    made = tk.publish(
+        table,
+        **asked,
+        adversary=tk.Adversary(beliefs={"last year": table}, own=own),
+        utility=tk.Utility(allow_no_noise=True),
+    ).calibration
     page = render(facts_of(made))
     assert ("the probabilities of the channel, the guarantee" in page) is not own
     assert ("The probabilities are for you alone" in page) is own

@@ -30,7 +30,7 @@ PRIORS = {
 
 @pytest.fixture(scope="module", params=PRIORS)
 def facts(request):
-    return facts_for(PRIORS[request.param], alpha=2, epsilon=1, question="?")
+    return facts_for(PRIORS[request.param], asked={"alpha": 2, "epsilon": 1}, question="?")
 
 
 @pytest.mark.parametrize("wide", [340, 480])
@@ -69,9 +69,9 @@ def test_skewed_values_stand_on_a_bent_scale_and_noise_below_zero_on_a_straight_
     places, widths = [100, 500, 9000], [20, 100, 900]
     skewed = {"a": tk.Mixture([0.5, 0.3, 0.2], places, widths), "b": tk.Mixture([0.3, 0.5, 0.2], places, widths)}
     for epsilon, word in ((5.0, True), (0.001, False)):
-        facts = facts_for(skewed, alpha=2, epsilon=epsilon, question="?", compare=False)
+        facts = facts_for(skewed, asked={"alpha": 2, "epsilon": epsilon}, question="?", compare=False)
         assert ("(logarithmic)" in str(charts.before_after_chart(facts))) is word
-    even = facts_for(PRIORS["gaussian"], alpha=2, epsilon=1, question="?", compare=False)
+    even = facts_for(PRIORS["gaussian"], asked={"alpha": 2, "epsilon": 1}, question="?", compare=False)
     assert "(logarithmic)" not in str(charts.density_chart(even))
 
 
@@ -93,7 +93,7 @@ def test_a_bent_scale_keeps_order_areas_and_round_ticks(low, high, bend):
 
 def test_series_differ_in_more_than_colour():
     assert len(set(DASHES)) == len(DASHES)
-    text = str(charts.noise_chart(facts_for(PRIORS["points"], alpha=2, epsilon=1, question="?")))
+    text = str(charts.noise_chart(facts_for(PRIORS["points"], asked={"alpha": 2, "epsilon": 1}, question="?")))
     dashes = re.findall(r'<polyline[^>]*stroke-dasharray="([^"]*)"', text)
     assert len(dashes) == len(set(dashes)) > 2
 

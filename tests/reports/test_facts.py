@@ -21,7 +21,7 @@ POINTS = {"a": tk.Mixture.empirical([0, 1, 2]), "b": tk.Mixture.empirical([1, 2,
 
 @pytest.mark.parametrize("priors", [GAUSSIAN, MIXED, POINTS], ids=["gaussian", "mixture", "points"])
 def test_facts_agree_with_calibrate(priors):
-    facts = facts_for(priors, alpha=2.5, epsilon=0.7, question="?")
+    facts = facts_for(priors, asked={"alpha": 2.5, "epsilon": 0.7}, question="?")
     result = tk.calibrate(priors, alpha=2.5, epsilon=0.7)
     assert facts.calibration == result
     assert facts.loss == result.losses[result.worst_pair]
@@ -39,7 +39,7 @@ def test_facts_agree_with_calibrate(priors):
 
 @pytest.mark.parametrize("priors", [GAUSSIAN, MIXED, POINTS], ids=["gaussian", "mixture", "points"])
 def test_every_curve_is_that_of_its_mechanism(priors):
-    facts = facts_for(priors, alpha=2.5, epsilon=0.7, question="?")
+    facts = facts_for(priors, asked={"alpha": 2.5, "epsilon": 0.7}, question="?")
     assert facts.noise_curves[0].mechanism == "exact"
     for curve in facts.noise_curves:
         assert (np.diff(curve.epsilon) >= 0).all()
@@ -51,14 +51,14 @@ def test_every_curve_is_that_of_its_mechanism(priors):
 
 
 def test_curves_are_drawn_when_they_are_looked_at():
-    facts = facts_for(POINTS, alpha=2.5, epsilon=0.7, question="?")
+    facts = facts_for(POINTS, asked={"alpha": 2.5, "epsilon": 0.7}, question="?")
     assert "noise_curves" not in vars(facts)
     assert facts.noise_curves is facts.noise_curves
 
 
 def test_the_curve_bends_where_the_loss_falls_off_a_cliff():
     rare = {"a": tk.Mixture([0.999, 0.001], [0, 0], [1, 4]), "b": tk.Mixture.gaussian(0, 1)}
-    exact = facts_for(rare, alpha=3, epsilon=0.5, question="?", compare=False).noise_curves[0]
+    exact = facts_for(rare, asked={"alpha": 3, "epsilon": 0.5}, question="?", compare=False).noise_curves[0]
     assert (np.diff(np.log(exact.epsilon[:-1])) < 2).all()
     assert exact.epsilon[-1] == budgets(0.5)[1]
 
@@ -68,7 +68,7 @@ def test_of_many_pairs_the_others_are_asked_about_the_closest_alone():
     priors = {
         name: tk.Mixture(rng.dirichlet([3.0, 3.0]), rng.normal(0, 1, 2), rng.uniform(0.5, 1, 2)) for name in "abcd"
     }
-    facts = facts_for(priors, alpha=2.5, epsilon=0.7, question="?")
+    facts = facts_for(priors, asked={"alpha": 2.5, "epsilon": 0.7}, question="?")
     pair = {name: priors[name] for name in facts.worst_pair}
     exact, *others = facts.comparisons
     assert not exact.is_least
@@ -86,7 +86,7 @@ def test_of_many_pairs_the_others_are_asked_about_the_closest_alone():
 
 def test_no_noise_needed_is_no_trouble():
     same = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(0.01, 1)}
-    facts = facts_for(same, alpha=2, epsilon=1, question="?")
+    facts = facts_for(same, asked={"alpha": 2, "epsilon": 1}, question="?")
     assert facts.theta == 0
     assert {one.error for one in facts.analyst} == {0.0}
     assert facts.noise_curves[0].theta[-1] == 0
@@ -94,13 +94,13 @@ def test_no_noise_needed_is_no_trouble():
 
 def test_no_noise_is_needed_for_points_among_bells():
     mixed = {"a": tk.Mixture([0.5, 0.5], [0, 1], [0, 1]), "b": tk.Mixture([0.4, 0.6], [0, 1], [0, 1])}
-    facts = facts_for(mixed, alpha=2, epsilon=2, question="?", compare=False)
+    facts = facts_for(mixed, asked={"alpha": 2, "epsilon": 2}, question="?", compare=False)
     assert facts.theta == 0
     assert all(np.isfinite(curve.y).all() for curve in facts.after)
 
 
 def test_a_weaker_promise_claims_no_bound():
-    facts = facts_for(GAUSSIAN, alpha=2, epsilon=1, mechanism="wasserstein-approx", question="?")
+    facts = facts_for(GAUSSIAN, asked={"alpha": 2, "epsilon": 1, "mechanism": "wasserstein-approx"}, question="?")
     assert facts.adversary.guess_bound == 1.0
     assert {one.bound for one in facts.adversary.odds} == {math.inf}
     assert "bounds nothing by itself" in words.odds(facts)
@@ -108,7 +108,7 @@ def test_a_weaker_promise_claims_no_bound():
 
 def test_several_beliefs_and_many_secrets():
     near, far = ({k: tk.Mixture.gaussian(gap * k, 1) for k in range(9)} for gap in (0.1, 0.4))
-    facts = facts_for([near, far], alpha=2, epsilon=0.5, question="?")
+    facts = facts_for([near, far], asked={"alpha": 2, "epsilon": 0.5}, question="?")
     assert facts.calibration.theta == tk.calibrate([near, far], alpha=2, epsilon=0.5).theta
     assert len(facts.secrets) == 9
     assert len(facts.densities) == 6
@@ -119,7 +119,7 @@ def test_several_beliefs_and_many_secrets():
 def test_priors_bring_their_findings_rows_and_counts():
     heart = tk.datasets.load("heart")
     priors = tk.fit_priors(heart, secret="slope", query=tk.Raw("oldpeak", prior="gaussian"), secrets=[1, 3])
-    facts = facts_for(priors, alpha=3, epsilon=1, question="?")
+    facts = facts_for(priors, asked={"alpha": 3, "epsilon": 1}, question="?")
     assert Diagnostic("few-rows", secret=3, rows=21) in facts.findings
     assert {(s.name, s.rows) for s in facts.secrets} == {("1", 142), ("3", 21)}
     assert {h.label for h in facts.histograms} == {"1", "3"}
@@ -132,16 +132,16 @@ def test_priors_bring_their_findings_rows_and_counts():
 
 
 def test_densities_are_densities():
-    facts = facts_for(Priors(MIXED), alpha=2, epsilon=0.3, question="?", compare=False)
+    facts = facts_for(Priors(MIXED), asked={"alpha": 2, "epsilon": 0.3}, question="?", compare=False)
     for curve in (*facts.densities, *facts.before, *facts.after):
         assert trapezoid(curve.y, curve.x) == pytest.approx(1, abs=5e-3)
-    masses = facts_for(POINTS, alpha=2, epsilon=0.3, question="?", compare=False).before
+    masses = facts_for(POINTS, asked={"alpha": 2, "epsilon": 0.3}, question="?", compare=False).before
     assert all(curve.is_mass and curve.y.sum() == pytest.approx(1) for curve in masses)
 
 
 def test_points_among_bells_can_be_drawn():
     mixed = {"a": tk.Mixture([0.5, 0.5], [0, 1], [0, 1]), "b": tk.Mixture([0.4, 0.6], [0, 1], [0, 1])}
-    facts = facts_for(mixed, alpha=2, epsilon=0.01, question="?", compare=False)
+    facts = facts_for(mixed, asked={"alpha": 2, "epsilon": 0.01}, question="?", compare=False)
     assert all(np.isfinite(curve.y).all() for curve in facts.before)
 
 
@@ -158,7 +158,7 @@ def test_a_curve_ends_where_less_noise_changes_nothing(monkeypatch):
     look = DrawnLosses.__call__
     monkeypatch.setattr(DrawnLosses, "__call__", lambda self, theta: looks.append(theta) or look(self, theta))
     points = {"a": tk.Mixture.empirical(range(9), [9, 8, 7, 6, 5, 4, 3, 2, 1]), "b": tk.Mixture.empirical(range(9))}
-    curve = facts_for(points, alpha=3, epsilon=0.1, question="?", compare=False).noise_curves[0]
+    curve = facts_for(points, asked={"alpha": 3, "epsilon": 0.1}, question="?", compare=False).noise_curves[0]
     assert curve.theta[-1] == 0
     assert min(theta for theta in looks if theta > 0) > 0.01  # finer grids would show the same loss again
     assert all(

@@ -24,7 +24,10 @@ def page():
         rows={HOSTILE: 21, "b": 100},
     )
     facts = facts_for(
-        priors, alpha=2, epsilon=1, question=f"How much noise hides {HOSTILE}?", certificate_sha256="0f" * 32
+        priors,
+        asked={"alpha": 2, "epsilon": 1},
+        question=f"How much noise hides {HOSTILE}?",
+        certificate_sha256="0f" * 32,
     )
     return render(facts, dated=datetime.date(2026, 3, 9))
 
@@ -102,12 +105,14 @@ def test_contrast_is_enough_in_light_and_in_dark():
 @pytest.mark.parametrize("mechanism", ["exact", "wasserstein-approx"])
 def test_every_outcome_has_a_page(mechanism):
     priors = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(0.01, 1.5), "c": tk.Mixture.gaussian(0, 1)}
-    read(render(facts_for(priors, alpha=2, epsilon=0.8, mechanism=mechanism, question="?")))
+    read(render(facts_for(priors, asked={"alpha": 2, "epsilon": 0.8, "mechanism": mechanism}, question="?")))
 
 
 def test_no_noise_and_many_secrets_have_pages():
-    read(render(facts_for({k: tk.Mixture.gaussian(0, 1) for k in "ab"}, alpha=2, epsilon=1, question="?")))
+    read(
+        render(facts_for({k: tk.Mixture.gaussian(0, 1) for k in "ab"}, asked={"alpha": 2, "epsilon": 1}, question="?"))
+    )
     many = {f"secret {k}": tk.Mixture.gaussian(k / 10, 1) for k in range(60)}
-    text = "".join(read(render(facts_for(many, alpha=2, epsilon=1, question="?"))).text)
+    text = "".join(read(render(facts_for(many, asked={"alpha": 2, "epsilon": 1}, question="?"))).text)
     assert "the first 40 of 60" in text
     assert "54 more secrets are not drawn" in text

@@ -95,7 +95,15 @@ def test_cells_and_other_tables_count_too():
     rng = np.random.default_rng(5)
     table = pd.DataFrame({"s": rng.choice(["a", "b", "c"], 900), "sex": rng.choice(["f", "m"], 900)})
     table["x"] = np.where(rng.random(900) < 0.5 + 0.4 * (table.sex == "f") * (table.s == "c"), 1, 0)
-    made = tk.publish(table, secret="s", columns=["x"], known=["sex"], domain=[0, 1], odds=1.3, confidence=None)
+    made = tk.publish(
+        table,
+        secret="s",
+        columns=["x"],
+        adversary=tk.Adversary(known=["sex"]),
+        domain=[0, 1],
+        odds=1.3,
+        confidence=None,
+    )
     every = guesses(made.calibration, published=True)
     assert made.summary.adversary.guess_after == float(max(every.values()))
     between = made.summary.adversary.after_between

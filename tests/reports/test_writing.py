@@ -66,7 +66,7 @@ def test_a_column_that_is_known_in_bins_is_called_by_its_edges():
     pupils = tk.datasets.load("student-por")
     known = ["sex", tk.binned("age", [17, 19])]
     priors = tk.fit_priors(pupils, secret="schoolsup", query=tk.Row("G3"), known=known)
-    publication = told(tk.calibrate(priors, odds=5, keep=None))
+    publication = told(tk.calibrate(priors, odds=5, preserve=None))
     assert "covered and who knows sex and age (cut at 17, 19), through G3, posterior odds" in publication.sentences[0]
     page = " ".join([*publication.sentences, *publication.details])
     assert "who knows sex, age (cut at 17, 19)." in page

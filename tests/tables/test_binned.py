@@ -157,7 +157,9 @@ def test_a_sentinel_is_missing_and_in_no_bin(library):
     ill = rng.choice(["yes", "no"], 1200)
     age = np.where((ill == "yes") & (rng.random(1200) < 0.5), -9, rng.integers(0, 90, 1200))
     table, reading = library({"age": age, "ill": ill}), tk.Reading(sentinels=(-9,))
-    done = tk.publish(table, secret="ill", columns=["age:30"], odds=3, reading=reading, allow_no_noise=True)
+    done = tk.publish(
+        table, secret="ill", columns=["age:30"], odds=3, reading=reading, utility=tk.Utility(allow_no_noise=True)
+    )
     assert len(done.table) == (age != -9).sum()
     with pytest.raises(tk.InputError, match="missing values"):
         tk.release(table, done.calibration, allow_no_noise=True)

@@ -49,7 +49,7 @@ def test_an_identifier_beyond_those_of_a_float_is_quoted_by_no_door():
     held = pa.table({"x": [1, 2, 2, 1] * 50, "s": [*"aabb"] * 50, "id": [2**60 + k for k in range(200)]})
     for source in (held, held.to_pandas(types_mapper=pd.ArrowDtype)):
         assert "id" in str(tk.inspect(source, secret="s"))
-        how = {"secret": "s", "confidence": None, "allow_no_noise": True}
+        how = {"secret": "s", "confidence": None, "utility": tk.Utility(allow_no_noise=True)}
         assert len(tk.publish(source, columns=["x"], reading=tk.Reading(sentinels=("id=999",)), **how).table) == 200
         assert len(tk.publish(source, columns=[tk.binned("id", [2.0**60 + 1000])], **how).table) == 200
 
@@ -108,7 +108,14 @@ def test_two_zeros_in_a_file_are_one(tmp_path):
     (tmp_path / "held.csv").write_text("x,s\n" + rows)
     pq.write_table(_zeros(), tmp_path / "held.parquet")
     for name in ("held.csv", "held.parquet"):
-        tk.publish(tmp_path / name, secret="s", columns=["x"], order="shuffle", confidence=None, allow_no_noise=True)
+        tk.publish(
+            tmp_path / name,
+            secret="s",
+            columns=["x"],
+            order="shuffle",
+            confidence=None,
+            utility=tk.Utility(allow_no_noise=True),
+        )
 
 
 def test_two_zeros_are_one_secret_and_one_known_cell():

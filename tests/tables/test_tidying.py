@@ -3,6 +3,7 @@
 import json
 import random
 import warnings
+from dataclasses import replace
 
 import pandas as pd
 import polars as pl
@@ -108,7 +109,7 @@ def published(table, **options):
 
 
 def test_a_publication_hides_the_merged_secret_and_the_calibration_remembers(tmp_path):
-    made = published(people(), reading=READ, others="drop")
+    made = published(people(), reading=READ)
     assert set(made.calibration.pairs.secrets) == {"flu", "asthma", "rare"}
     answer = made.calibration.answer
     assert answer_from(json.loads(json.dumps(answer_to(answer)))).spelling == answer.spelling
@@ -137,10 +138,11 @@ def test_who_merges_in_another_way_is_not_taken_for_somebody_else(first, as_file
         table.to_csv(tmp_path / "people.csv", index=False)
         table = tmp_path / "people.csv"
     published(table, reading=first, ledger=tmp_path / "one.ledger")
-    for options in ({}, {"only_new": True}):
+    for only_new in (False, True):
+        ledger = tk.Ledger(tmp_path / "one.ledger", only_new=only_new)
         with pytest.raises(TakifuguError) as refusal:
-            published(table, reading=second, ledger=tmp_path / "one.ledger", **options)
-        assert isinstance(refusal.value, PublishedOnceError) or "no rows" in str(refusal.value).lower() or options
+            published(table, reading=second, ledger=ledger)
+        assert isinstance(refusal.value, PublishedOnceError) or "no rows" in str(refusal.value).lower() or only_new
 
 
 def test_an_id_is_the_same_person_whatever_its_capitals_were_read_as(tmp_path):
@@ -194,11 +196,16 @@ def test_lists_secrets_and_pairs_are_known_in_any_spelling(seed):
     assert list(priors) == ["flu", "rare"]
     assert priors.answer.domain[0].values == ("north wing", "south wing", "elsewhere")
     assert priors.answer.domain[0].other == "elsewhere"
-    asked = {"secret": "d", "columns": ["ward"], "domain": domain, "other": rest, "odds": 2}
-    asked |= {"confidence": None, "reading": reading, "allow_no_noise": True}
-    left = tk.publish(in_any_spelling(), **asked, leave_out=[as_typed("Rare One")])
+    asked = {"secret": "d", "columns": ["ward"], "domain": domain, "odds": 2}
+    asked |= {"confidence": None, "utility": tk.Utility(allow_no_noise=True)}
+
+    def leaving(out):
+        return replace(reading, leave_out=out, other=rest)
+
+    left = tk.publish(in_any_spelling(), **asked, reading=leaving([as_typed("Rare One")]))
     assert set(left.calibration.pairs.secrets) == {"flu", "cold"}
-    pair = tk.publish(in_any_spelling(), **asked, pairs=[(as_typed("Flu"), as_typed("Cold"))], others="drop")
+    pairs = [(as_typed("Flu"), as_typed("Cold"))]
+    pair = tk.publish(in_any_spelling(), **asked, pairs=pairs, reading=leaving("others"))
     assert list(map(set, pair.calibration.pairs)) == [{"flu", "cold"}]
     counts = tk.private_counts(
         in_any_spelling(),

@@ -64,7 +64,7 @@ def test_what_a_worker_tries_is_told_with_what_is_done(desk: Desk) -> None:
     priors = tk.fit_priors(tk.datasets.load("student-mat"), secret="schoolsup", query=tk.Row("G3"))
     with desk.errand("page", "answer") as errand:
         errand.tell("finding the channel")
-        errand.apart("facts", priors, {"odds": 3, "confidence": 0.9, "keep": None}, "?")
+        errand.apart("facts", priors, {"odds": 3, "confidence": 0.9, "preserve": None}, "?")
         told = desk.progress("page", "answer")["words"]
         assert told.startswith("finding the channel. Judging the channel by")
         errand.tell("proving it")

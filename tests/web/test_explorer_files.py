@@ -145,7 +145,13 @@ def test_records_are_known_whatever_their_file_is_called(tmp_path: Path, monkeyp
     (tmp_path / "data").mkdir()
     rows = "nr,s,x\n" + "".join(f"{k},{'ab'[k % 2]},{k % 3}\n" for k in range(60))
     Path("data/people.csv").write_text(rows)
-    asked = {"secret": "s", "columns": ["x"], "id": "nr", "confidence": None, "allow_no_noise": True}
+    asked = {
+        "secret": "s",
+        "columns": ["x"],
+        "id": "nr",
+        "confidence": None,
+        "utility": tk.Utility(allow_no_noise=True),
+    }
     tk.publish("data/people.csv", ledger="data/p.ledger", **asked)
     shelf = Shelf("data/people.csv")
     path = shelf.uploads.new("copy.csv")

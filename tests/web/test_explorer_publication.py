@@ -202,7 +202,14 @@ def test_rows_sorted_by_the_secret_are_shuffled(tmp_path: Path, staffed: Any) ->
 def test_a_file_that_left_through_another_ledger_is_noticed(tmp_path: Path, staffed: Any) -> None:
     asked = _of_people(tmp_path, [f"{'ab'[k % 2]},{k % 3}" for k in range(300)])
     path = tmp_path / "people.csv"
-    tk.publish(path, secret="s", columns=["x"], odds=2, ledger=tmp_path / "elsewhere.ledger", allow_no_noise=True)
+    tk.publish(
+        path,
+        secret="s",
+        columns=["x"],
+        odds=2,
+        ledger=tmp_path / "elsewhere.ledger",
+        utility=tk.Utility(allow_no_noise=True),
+    )
     with (
         closing(Answers(Shelf(path))) as found,
         staffed(found.desk),

@@ -192,7 +192,7 @@ def _fit(calibration: Calibration, answer: Answer, rows: Sequence[tuple[Hashable
     priors = fit_priors(table, secret=answer.secret[0], query=Row(*answer.columns, domain=lists), few="allow")
     asked = {name: wish for name, wish in calibration.options if name in _WISHES}
     level = None if calibration.evidence is None else calibration.evidence.level
-    return calibrate(priors, calibration.guarantee, confidence=level, **asked)
+    return calibrate(priors, calibration.guarantee, confidence=level, options=asked)
 
 
 def _noise(calibration: Calibration) -> Callable[[Mapping[Cell, int], Cell], float]:

@@ -13,7 +13,6 @@ from takifugu.calibration.result import Calibration, checked, default_mechanism,
 from takifugu.calibration.targets import (
     HALVINGS,
     HALVINGS_OF_ALL,
-    Step,
     default_order,
     promise_asked,
     require_one_way,
@@ -24,17 +23,21 @@ from takifugu.errors import InputError, MechanismError, NoAnswerError
 from takifugu.laws import Law
 from takifugu.mechanisms import Found, Mechanism, closest, get_mechanism
 from takifugu.problems import (
+    AUTO,
     OF_TABLES,
+    Adversary,
     Diagnostic,
     Guarantee,
     Pair,
     Problem,
+    Utility,
     asked_for,
     channel_guarantee,
     guarantee_asked,
     require_rows,
     total_guarantee,
     warn,
+    with_short_forms,
 )
 
 if TYPE_CHECKING:
@@ -232,20 +235,22 @@ def calibrate(
     priors: Priors,
     guarantee: Guarantee | None = None,
     *,
+    odds: float | None = None,
     alpha: float | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
-    odds: float | None = None,
-    pairs: Iterable[Pair] | None = None,
-    mechanism: str | Mechanism | None = None,
-    confidence: float | None = None,
-    assurance: str | None = None,
-    seed: int = 0,
-    beliefs: Mapping[str, Any] | None = None,
     best_guess: float | None = None,
     error: float | None = None,
-    step: Step = lambda what: None,
-    **options: Any,
+    pairs: Iterable[Pair] | None = None,
+    mechanism: str | Mechanism | None = None,
+    noise: str | None = None,
+    confidence: float | None = None,
+    assurance: str | None = None,
+    radius: float | Sequence[float] | None = None,
+    preserve: str | None = AUTO,
+    adversary: Adversary | None = None,
+    utility: Utility | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> Calibration: ...
 
 
@@ -253,21 +258,22 @@ def calibrate(
     priors: "Priors | Series",
     guarantee: Guarantee | None = None,
     *,
+    odds: float | None = None,
     alpha: float | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
-    odds: float | None = None,
+    best_guess: float | None = None,
+    error: float | None = None,
     pairs: Iterable[Pair] | None = None,
     mechanism: str | Mechanism | None = None,
     noise: str | None = None,
     confidence: float | None = None,
     assurance: str | None = None,
-    seed: int = 0,
-    beliefs: Mapping[str, Any] | None = None,
-    best_guess: float | None = None,
-    error: float | None = None,
-    step: Step = lambda what: None,
-    **options: Any,
+    radius: float | Sequence[float] | None = None,
+    preserve: str | None = AUTO,
+    adversary: Adversary | None = None,
+    utility: Utility | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> "Calibration | SeriesCalibration":
     """The channel that costs least and keeps every pair of secrets within the guarantee, both ways.
 
@@ -277,14 +283,17 @@ def calibrate(
             noise is correlated over time; it takes a Rényi guarantee of finite order and nothing else.
         guarantee: what is guaranteed, such as `Odds(3)`, `Renyi(3, 1)`, `Approximate(1, 1e-5)`, or several joined with
             `&`; or one of the short forms that follow.
+        odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
+            and `epsilon`. Gaussian noise cannot guarantee it.
         alpha: the Rényi order, above 1.
         epsilon: the budget in nats, above 0, with `alpha` or with `delta`.
         delta: with `epsilon` and no `alpha`, an (ε, δ) guarantee: `Approximate(epsilon, delta)`; beside `alpha` the
             option of "wasserstein-approx".
-        odds: no published value may change the odds of any pair by more than this factor: alone, or beside `alpha`
-            and `epsilon`. Gaussian noise cannot guarantee it.
+        best_guess: in place of odds and epsilon: see `Adversary`, of which it is a short form.
+        error: in place of all of them, the strongest guarantee, to two per cent of its budget, at this cost: see
+            `Utility`, of which it is a short form. Of several columns the worst counts.
         pairs: the pairs of secrets to hide from one another; every pair by default.
-        mechanism: by default "optimal" for Finite laws, "exact" for a Mixture and
+        mechanism: by default "optimal" for Finite laws, "laplace" for a Mixture under odds and "exact" otherwise, and
             "shaped" for a VectorMixture; see `list_mechanisms`. "data-free" is the best channel that is fitted to no
             data, and `priors` is then a `Row` with public lists. Also an object with the interface of
             `takifugu.mechanisms.Mechanism`.
@@ -293,86 +302,118 @@ def calibrate(
         confidence: such as 0.95. The guarantee is then seen to hold for the centre and for all of a number of draws
             from the posterior (59 for 0.95; more for a channel), not only for the sample's.
         assurance: "band" proves the guarantee for the population, with probability `confidence` (0.95 by default) over
-            independent rows and no model: more noise, and no evidence but a proof.
-        seed: of those draws. Whoever tries several and takes what suits best has less confidence than is stated.
-        beliefs: what others may believe beside that, by name, such as {"last year": priors}; it holds for each
-            of them, and `problem.words(place)` names the one that binds.
-        best_guess: in place of odds and epsilon, such as 0.6: between two secrets that were equally likely before,
-            nobody's guess from one published value may be right more often.
-        error: in place of all of them, such as 0.2: the strongest guarantee, to two per cent of its budget, at which a
-            published value is off by at most this share of the spread (the standard deviation of the true values), or
-            of labels this share is changed. Of several columns the worst counts.
-        step: called with each guarantee that a search for `error` has tried.
-        **options: options of the mechanism, such as `radius` of "optimal".
+            independent rows and no model: more noise, and no evidence but a proof. A short form of `Adversary`.
+        radius: the total variation to every prior that the guarantee holds for: a short form of `Adversary`.
+        preserve: "marginal", "mean" or None: a short form of `Utility`.
+        adversary: what the adversary may believe, and how sure the guarantee is to hold. What it knows is said where
+            priors are fitted.
+        utility: what is to survive.
+        options: what is a mechanism's own, by name, as `list_mechanisms` and `Calibration.options` have it:
+            {"solver": "columns"} for "optimal", or the fields of a mechanism of yours.
+
+    Returns:
+        A `Calibration`: the channel, the guarantee, and the pair that asked for it. It prints itself, plots itself, and
+        goes to `release`, `certify` and `report`. Of a `Series` a calibration of its own.
+
+    Raises:
+        InputError: an argument that nobody could mean, or two that contradict one another.
+        MechanismError: no channel of this mechanism keeps such a guarantee for such laws.
+        NoAnswerError: no noise is enough, or the program has no solution.
+        CalibrationError: what was found does not keep the guarantee.
 
     >>> from takifugu import Mixture
     >>> result = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
     >>> round(result.variance, 6)
     3.0
     """
+    by, to = _joined(adversary, utility, assurance=assurance, radius=radius, preserve=preserve)
+    by = with_short_forms(by, Adversary, best_guess=best_guess)
+    to = with_short_forms(to, Utility, error=error)
     mechanism = _mechanism_for(noise, mechanism)
+    given = mechanism_options(by, to, options)
     if hasattr(priors, "calibrated"):  # a series, which two Gaussians need not load
-        refused: dict[str, Any] = {
-            "pairs": pairs,
-            "mechanism": mechanism,
-            "confidence": confidence,
-            "assurance": assurance,
-        }
-        refused |= {"beliefs": beliefs, "best_guess": best_guess, "error": error, **options}
-        if given := [name for name, value in refused.items() if value is not None]:
-            raise InputError(f"the noise of a series has its own rule: leave {' and '.join(given)} out")
-        asked = guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta)
-        return priors.calibrated(asked)
+        refused: dict[str, object] = {"pairs": pairs, "mechanism": mechanism, "confidence": confidence}
+        refused |= {"assurance": by.assurance, "beliefs": by.beliefs, "best_guess": by.best_guess, "error": to.error}
+        if named := [name for name, value in (refused | given).items() if value is not None]:
+            raise InputError(f"the noise of a series has its own rule: leave {' and '.join(named)} out")
+        return priors.calibrated(guarantee_asked(guarantee, alpha=alpha, epsilon=epsilon, odds=odds, delta=delta))
     if hasattr(priors, "of_people") or hasattr(priors, "of_box"):  # chains: of several people, or all between bounds
-        if beliefs is not None or error is not None or assurance is not None:
+        if by.beliefs is not None or to.error is not None or by.assurance is not None:
             raise InputError(
                 "chains of people, or of a box, have a rule of their own: leave beliefs, error and assurance out"
             )
         chains: Any = priors
         together = Problem.of(list(chains), pairs)
         wanted = {"alpha": alpha, "epsilon": epsilon, "delta": delta, "odds": odds}
-        require_one_way(together, guarantee, best_guess=best_guess, error=None, **wanted)
-        asked = promise_asked(together, guarantee, best_guess=best_guess, **wanted)
+        require_one_way(together, guarantee, best_guess=by.best_guess, error=None, **wanted)
+        asked = promise_asked(together, guarantee, best_guess=by.best_guess, **wanted)
 
         def find(held: Sequence[Mapping[Any, Law]], aim: Guarantee) -> Calibration:
-            return calibrate(held, aim, pairs=pairs, mechanism=mechanism, **options)
+            return calibrate(held, aim, pairs=pairs, mechanism=mechanism, options=given)
 
-        return _of_chains(chains, find, asked, confidence=confidence, seed=seed)
-    population = Population(confidence, assurance, seed)
+        return _of_chains(chains, find, asked, confidence=confidence, seed=by.seed)
+    population = Population(confidence, by.assurance, by.seed)
     if mechanism == "data-free":
         from takifugu.queries import point_masses
 
-        if beliefs is not None or pairs is not None:
+        if by.beliefs is not None or pairs is not None:
             raise InputError("a data-free channel holds for every belief and every pair: leave beliefs and pairs out")
-        priors, mechanism, options = point_masses(priors), "optimal", {"keep": None} | options
+        priors, mechanism, given = point_masses(priors), "optimal", {"keep": None} | given
         population = Population()  # it holds for every law on the list: there is nothing to be confident of
-    if beliefs is not None:
+    if by.beliefs is not None:
         from takifugu.queries import beside
 
-        priors = beside(priors, beliefs)
+        priors = beside(priors, by.beliefs)
     problem = Problem.of(priors, pairs)
     if delta is not None and mechanism is not None and (alpha is not None or epsilon is None):  # the mechanism's own
-        options, delta = options | {"delta": delta}, None
+        given, delta = given | {"delta": delta}, None
     short = {"alpha": alpha, "epsilon": epsilon, "odds": odds, "delta": delta}
-    require_one_way(problem, guarantee, best_guess=best_guess, error=error, **short)
-    if error is not None:
+    require_one_way(problem, guarantee, best_guess=by.best_guess, error=to.error, **short)
+    if to.error is not None:
         order = default_order(problem) if alpha is None else alpha
 
         def one_of_many(asked: Guarantee, number: int) -> Calibration:
-            return calibrated(priors, problem, asked, mechanism, population.tried(number, problem), options)
+            return calibrated(priors, problem, asked, mechanism, population.tried(number, problem), given)
 
-        made = strongest(one_of_many, alpha=order, error=error, step=step)
+        made = strongest(one_of_many, alpha=order, error=to.error)
     else:
-        asked = promise_asked(problem, guarantee, best_guess=best_guess, **short)
-        made = calibrated(priors, problem, asked, mechanism, population, options)
-    if best_guess is not None:
+        asked = promise_asked(problem, guarantee, best_guess=by.best_guess, **short)
+        made = calibrated(priors, problem, asked, mechanism, population, given)
+    if by.best_guess is not None:
         if not made.guarantee.is_provable:
             raise MechanismError(
                 f"{made.mechanism!r} guarantees less than (α, ε), and bounds no guess: leave best_guess out"
             )
-        made = made.with_finding(Diagnostic("guess-asked", asked=best_guess, promise=str(asked)))
+        made = made.with_finding(Diagnostic("guess-asked", asked=by.best_guess, promise=str(asked)))
     warn(one for one in made.findings if one not in problem.findings)  # those were shown where the priors were fitted
     return made
+
+
+def _joined(
+    adversary: Adversary | None, utility: Utility | None, *, assurance: str | None, radius: object, preserve: str | None
+) -> tuple[Adversary, Utility]:
+    """What is asked of adversary and utility, with their short forms; what is about rows is refused."""
+    by = with_short_forms(adversary, Adversary, assurance=assurance, radius=radius)
+    if by.known:
+        raise InputError("known is about the columns of a table: give it to fit_priors, whose priors then know it")
+    if not by.own:
+        raise InputError("own=False is for publish: calibrate takes the priors that it is given, and no others")
+    for name in ("drift", "repeats"):
+        if getattr(by, name) != "refuse":
+            raise InputError(f"{name} is about the rows that are published, of which calibrate sees none: leave it out")
+    to = with_short_forms(utility, Utility, preserve=preserve)
+    if to.allow_no_noise:
+        raise InputError("allow_no_noise is about publishing: give it to release")
+    return by, to
+
+
+def mechanism_options(by: Adversary, to: Utility, options: Mapping[str, object] | None) -> dict[str, object]:
+    """All that a mechanism is asked for by name; what is given in two places is refused."""
+    asked = to.options if by.radius is None else {**to.options, "radius": by.radius}
+    own = dict(options or {})
+    if twice := sorted(asked.keys() & own.keys()):
+        raise InputError(f"{twice[0]} is given twice, in options too: leave one of them out")
+    return asked | own
 
 
 def _of_chains(priors: Any, find: Any, asked: Guarantee, *, confidence: float | None, seed: int) -> Calibration:
@@ -405,14 +446,14 @@ def calibrated(
     asked: Guarantee,
     mechanism: str | Mechanism | None,
     population: Population,
-    options: dict[str, Any],
+    options: Mapping[str, object],
 ) -> Calibration:
     """The calibration of a problem; `priors` are what it was made of, which know their rows."""
     wanted = getattr(priors, "loss", None)
     if wanted is not None and mechanism in (None, "optimal") and "loss" not in options:
         from takifugu.queries import ColumnWeights
 
-        options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | options
+        options = {"weights" if isinstance(wanted, ColumnWeights) else "loss": wanted} | dict(options)
     if mechanism == _EITHER:
         return _of_less_variance(priors, problem, asked, population, options)
     by_name = default_mechanism(problem, asked) if mechanism is None else mechanism
@@ -480,7 +521,7 @@ def _mechanism_for(noise: str | None, mechanism: str | Mechanism | None) -> str 
 
 
 def _of_less_variance(
-    priors: Any, problem: Problem, asked: Guarantee, population: Population, options: dict[str, Any]
+    priors: Any, problem: Problem, asked: Guarantee, population: Population, options: Mapping[str, object]
 ) -> Calibration:
     """Through whichever noise has the smaller variance, of those that can keep the guarantee.
 
@@ -512,7 +553,11 @@ def sweep(
     pairs: Iterable[Pair] | None = None,
     confidence: float | None = None,
     assurance: str | None = None,
-    seed: int = 0,
+    radius: float | Sequence[float] | None = None,
+    preserve: str | None = AUTO,
+    adversary: Adversary | None = None,
+    utility: Utility | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> "pd.DataFrame":
     """Calibrate at every combination: a row each, with alpha, epsilon, mechanism, theta, variance and worst_pair.
 
@@ -528,13 +573,21 @@ def sweep(
         epsilon: one budget, or several, each at every order.
         odds: one factor, or several, each a row of infinite order.
         mechanism: one name, or several; by default the one that `calibrate` would take.
-        pairs: as for `calibrate`, and so are `confidence`, `assurance` and `seed`.
+        pairs: as for `calibrate`, and so is all that follows.
         confidence: the guarantee is then for the population.
         assurance: "band" for a proof of that.
-        seed: of its draws.
+        radius: the total variation to every prior that the guarantee holds for.
+        preserve: "marginal", "mean" or None.
+        adversary: what the adversary may believe; the seed of the draws.
+        utility: what is to survive.
+        options: what is a mechanism's own, the same for every row.
 
     Returns:
         A pandas table.
+
+    Raises:
+        InputError: an argument that nobody could mean, or two that contradict one another.
+        MechanismError: a mechanism keeps no such guarantee for such laws, whatever the noise.
 
     >>> from takifugu import Mixture
     >>> table = sweep(
@@ -545,11 +598,19 @@ def sweep(
     """
     import pandas as pd
 
+    by, to = _joined(adversary, utility, assurance=assurance, radius=radius, preserve=preserve)
+    if by.best_guess is not None or to.error is not None:
+        raise InputError("sweep goes through budgets, and best_guess and error ask for one: leave them out")
+    given = mechanism_options(by, to, options)
+    if by.beliefs is not None:
+        from takifugu.queries import beside
+
+        priors = beside(priors, by.beliefs)
     mechanisms = (mechanism,) if isinstance(mechanism, str) else mechanism
     if hasattr(priors, "of_people"):
         raise InputError("a chain fitted to people is calibrated for one guarantee at a time: use calibrate")
     problem = Problem.of(priors, None if pairs is None else list(pairs))
-    population = Population(confidence, assurance, seed)
+    population = Population(confidence, by.assurance, by.seed)
     if confidence is not None:
         from takifugu.mechanisms import Shared
 
@@ -568,7 +629,7 @@ def sweep(
         for asked in promises:
             here = (asked.alpha, asked.epsilon, default_mechanism(problem, asked) if name is None else name)
             try:
-                rows.append((*here, *_figures(calibrated(priors, problem, asked, here[2], population, {}))))
+                rows.append((*here, *_figures(calibrated(priors, problem, asked, here[2], population, given))))
             except NoAnswerError:
                 rows.append((*here, math.inf, math.inf, None, math.nan, math.nan))
     columns = ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from takifugu import _validation as check
 from takifugu._validation import Array
+from takifugu._work import step
 from takifugu.calibration.result import Calibration
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws import columns, key, number
@@ -24,8 +25,6 @@ from takifugu.problems import (
 
 if TYPE_CHECKING:
     from takifugu.channels import ListChannel
-
-Step = Callable[[str], None]
 
 _ERROR = "a number above 0, such as 0.2 for a fifth of the spread"
 _FIRST = math.log(3)  # the budget that the search begins at
@@ -191,9 +190,7 @@ def _spread(problem: Problem) -> Array:
     return spread
 
 
-def strongest(
-    calibrated: Callable[[Guarantee, int], Calibration], *, alpha: float, error: float, step: Step
-) -> Calibration:
+def strongest(calibrated: Callable[[Guarantee, int], Calibration], *, alpha: float, error: float) -> Calibration:
     """The calibration of the least budget, to two per cent, whose error beside the spread is at most this.
 
     The best channel's error falls as the budget grows, since what was allowed stays allowed; with Monte Carlo evidence

@@ -123,14 +123,14 @@ def command(
     from takifugu.calibration import calibrate
     from takifugu.certificates import certify
     from takifugu.mechanisms import draws_needed
+    from takifugu.problems import Adversary
 
-    wishes = (("delta", delta), ("solver", solver), ("radius", radius), ("shape", shape))
+    wishes = (("solver", solver), ("radius", radius), ("shape", shape))
     options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
-    if free_shares:
-        options["keep"] = None
     # Before the table is read, which may take long: whether it is a promise at all, and one that can be kept.
     given = {"alpha": alpha, "epsilon": epsilon, "odds": odds, "best_guess": best_guess, "error": error}
-    rule = _rule(question["query"], mechanism, options, given)
+    own = options | ({"keep": None} if free_shares else {}) | ({} if delta is None else {"delta": delta})
+    rule = _rule(question["query"], mechanism, own, given)
     _refuse_odds_of_noise(rule, odds)
     if confidence is not None:
         draws_needed(confidence)
@@ -138,21 +138,22 @@ def command(
     doing("Reading the table and fitting its priors")
     asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
     doing("Looking for the least that hides the secret")
-    with listening(lambda what: doing(what, anew=False)):
+    with listening(lambda what: doing(what, anew=False), steps=lambda what: click.echo(what, err=True)):
         result = calibrate(
             asked.priors,
             alpha=alpha,
             epsilon=epsilon,
+            delta=delta,
             odds=odds,
             best_guess=best_guess,
             error=error,
-            step=lambda what: click.echo(what, err=True),
             confidence=confidence,
             assurance=assurance,
-            seed=seed,
+            preserve=None if free_shares else "auto",
             pairs=asked.pairs,
             mechanism=mechanism,
-            **options,
+            adversary=Adversary(seed=seed),
+            options=options,
         )
     proved = None
     if certificate is not None or public is not None:

@@ -13,11 +13,11 @@ import click
 from takifugu.commands.options import Command, json_option, quiet_option, reading_from, reading_options
 from takifugu.commands.output import print_json
 from takifugu.commands.progress import doing, done
-from takifugu.commands.publish import Asked, run
+from takifugu.commands.publish import Typed, run
 from takifugu.errors import InputError
 
 _FOLDER = "takifugu-demo"
-_SECRETS = [("White", "Black"), ("White", "Asian-Pac-Islander"), ("Black", "Asian-Pac-Islander")]
+_SECRETS = (("White", "Black"), ("White", "Asian-Pac-Islander"), ("Black", "Asian-Pac-Islander"))
 
 
 @click.command("demo", cls=Command)
@@ -47,19 +47,18 @@ def command(which: str, output: str | None, as_json: bool) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     run(
-        Asked(
-            source="adult",
-            target=folder / "published.csv",
-            secret="race",
-            columns=["education-num", "marital-status"],
+        Typed(
+            "adult",
+            os.fspath(folder / "published.csv"),
+            ("race",),
+            ("education-num", "marital-status"),
             odds=3.0,
             pairs=_SECRETS,
             others="drop",
-            ledger=folder / "adult.ledger",
+            ledger=os.fspath(folder / "adult.ledger"),
+            as_json=as_json,
             reading=Reading(),
-        ),
-        quiet=False,
-        as_json=as_json,
+        )
     )
     if not as_json:
         click.echo(f"\n{_benefit(folder / 'published-calibration.json')}")

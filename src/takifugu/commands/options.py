@@ -4,8 +4,9 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -226,6 +227,26 @@ def reading_from(options: dict[str, Any]) -> "Reading":
     given["sep"] = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
     given["na"] = given["na"] or None
     return Reading(**given)
+
+
+Typed = TypeVar("Typed")
+
+
+def taking(kind: type[Typed]) -> Callable[[Callable[[Typed], None]], Callable[..., None]]:
+    """A command of one argument: everything that was typed, as the fields of a dataclass.
+
+    The options of a reading become its field `reading`, where it has one.
+    """
+
+    def decorate(run: Callable[[Typed], None]) -> Callable[..., None]:
+        @wraps(run)
+        def command(**typed: object) -> None:
+            reading = {"reading": reading_from(typed)} if READING_NAMES[0] in typed else {}
+            run(kind(**typed, **reading))
+
+        return command
+
+    return decorate
 
 
 # What several commands ask for in the same words: lists of values, and what the adversary knows.

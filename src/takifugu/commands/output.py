@@ -69,6 +69,8 @@ _NAMES = "|".join(sorted((*_SAME, *_SPECIAL), key=len, reverse=True))
 _VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|[-+\w.]*\w|"
 
 _BARE = re.compile(rf"(?<![\w'\"=.])({_NAMES})=({_VALUE})(?!\w)")
+# What stands in an object of options in Python has a flag of its own.
+_OBJECT = re.compile(rf"\b(?:Adversary|Utility|Reading|Ledger)\((?:\.\.\., )?(\w+=(?:{_VALUE}))\)")
 _QUOTED = re.compile(rf"`({_NAMES})`")
 _OPENING = re.compile(rf"^({_NAMES}) (?=(?:must|is|are|was|has|have|cannot|takes|needs|leaves|holds)\b)")
 _URGED = re.compile(rf"\b([Gg]ive|[Ll]eave|ask for|with) ({_NAMES})\b(?=(?: out| too| alone)?(?:[.,;:]|$)| out\b)")
@@ -93,6 +95,7 @@ def in_flags(sentence: str, command: str | None = None) -> str:
     """
     for python, typed in (_OF_COMMANDS.get(command or "", {}) | _PHRASES).items():
         sentence = sentence.replace(python, typed)
+    sentence = _OBJECT.sub(r"\1", sentence)
     sentence = _NOISE.sub(lambda found: _rounded_up(found[0]), sentence)
     sentence = _READING.sub(
         lambda found: f"give {_flag(found[1], '')}{'' if found[2] == '...' else ' ' + found[2]}", sentence
@@ -122,7 +125,7 @@ _PHRASES = {
     "give alpha and epsilon, or best_guess or error": "give --alpha and --epsilon, or --best-guess or --error",
     "and epsilon was given": "and --epsilon was given",
     "and alpha was given": "and --alpha was given",
-    "leave it out, with leave_out=[...] in publish or by naming": "leave it out by naming",
+    "leave it out, with Reading(leave_out=[...]) in publish or by naming": "leave it out by naming",
     "by naming the others in `secrets`": "by naming the others with --pair",
     "use 'laplace', whose noise bounds the odds of a number (odds alone), ": (
         "use --mechanism laplace, whose noise bounds the odds of a number (--odds alone), "
@@ -143,9 +146,11 @@ _PHRASES = {
 
 _OF_COMMANDS = {
     "publish": {
-        "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "leave it out with "
-        "--leave-out",
-        "Calibrate with those secrets, give": "Name those secrets with --pair too, give",
+        "leave it out, with Reading(leave_out=[...]) in publish or by naming the others in `secrets`": (
+            "leave it out with --leave-out"
+        ),
+        "Name those secrets in a pair too, or leave": "Name those secrets with --pair too, or leave",
+        "with Reading(leave_out='others')": "with --others drop",
     },
 }
 

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Container, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu._work import listening
+from takifugu._work import listening, step
 from takifugu.atomic import Files
 from takifugu.commands.inspect import arguments_of
 from takifugu.commands.options import (
@@ -24,10 +25,10 @@ from takifugu.commands.options import (
     order_option,
     positions_option,
     quiet_option,
-    reading_from,
     reading_options,
     require_one_promise,
     single,
+    taking,
 )
 from takifugu.commands.output import console, file_of, in_flags, print_json, tell_files, tell_findings
 from takifugu.commands.progress import Steps
@@ -37,7 +38,8 @@ from takifugu.problems import has_code
 if TYPE_CHECKING:
     from takifugu.certificates import Certificate, ChannelCertificate, Statement
     from takifugu.problems import Diagnostic
-    from takifugu.publishing import People
+    from takifugu.publishing import Asked
+    from takifugu.queries import PrivateCounts
     from takifugu.tables import Reading
 
 
@@ -71,6 +73,143 @@ def _require_filled_in(path: str, args: Sequence[str]) -> None:
             f"the plan {path!r} names no column to publish yet: open it, and under columns = [ take the # away before "
             f"each column that may go out"
         )
+
+
+# What was typed, and what it asks for.
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Everything that may be typed, by the names of the options."""
+
+    source: str
+    target: str
+    secret: tuple[str, ...]
+    columns: tuple[str, ...]
+    plan: str | None = None
+    odds: float | None = None
+    alpha: float | None = None
+    epsilon: float | None = None
+    best_guess: float | None = None
+    error: float | None = None
+    confidence: float = 0.95
+    assurance: str | None = None
+    known: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    leave_out: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    others: str = "error"
+    order: str = "shuffle"
+    positions: str | None = None
+    drift: str = "refuse"
+    domain: str | None = None
+    private_fit: str | None = None
+    other: str | None = None
+    loss: str | None = None
+    ledger: str | None = None
+    new_ledger: bool = False
+    id: str | None = None
+    only_new: bool = False
+    new_people: bool = False
+    repeats: str = "refuse"
+    folder: str | None = None
+    preserve: str | None = None
+    seed: int = 0
+    allow_no_noise: bool = False
+    beliefs: tuple[str, ...] = ()
+    only_beliefs: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+    quiet: bool = False
+    reading: "Reading" = field(kw_only=True)
+
+    @cached_property
+    def asked(self) -> "Asked":
+        """What it asks for, once it makes sense; tables of beliefs are named, and opened later on."""
+        from takifugu.problems import Adversary, Utility
+        from takifugu.publishing import Asked
+        from takifugu.tables import ALL_OTHERS
+
+        promise = {name: getattr(self, name) for name in ("odds", "alpha", "epsilon", "best_guess", "error")}
+        require_one_promise(**promise)
+        columns = names_in(self.columns)
+        if not columns:
+            raise InputError("--columns is empty: name the columns to publish, with commas between them")
+        if self.only_beliefs and not self.beliefs:
+            raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
+        every = self.others == "drop" and (self.pairs or not self.leave_out)
+        return Asked(
+            self.secret[0] if len(self.secret) == 1 else list(self.secret),
+            columns,
+            self.odds,
+            self.alpha,
+            self.epsilon,
+            self.confidence or None,
+            self.pairs or None,
+            names_in(self.keep),
+            None if self.domain is None else domain_of(self.domain),
+            self.id,
+            self.order,
+            self._fit,
+            Adversary(
+                known=known_of(self.known) or (),
+                beliefs=beliefs_from(self.beliefs),
+                own=not self.only_beliefs,
+                assurance=self.assurance,
+                best_guess=self.best_guess,
+                drift=self.drift,
+                repeats=self.repeats,
+                seed=self.seed,
+            ),
+            Utility(
+                preserve={None: "auto", "none": None}.get(self.preserve, self.preserve),
+                loss=self.loss,
+                error=self.error,
+                allow_no_noise=self.allow_no_noise,
+            ),
+            replace(self.reading, leave_out=ALL_OTHERS if every else self.leave_out, other=self.other),
+            only_new=self.only_new,
+        )
+
+    @cached_property
+    def _fit(self) -> "float | PrivateCounts | None":
+        """What a private fit takes: epsilon, or counts from a file."""
+        from takifugu.queries import PrivateCounts
+
+        if self.private_fit is None:
+            return None
+        try:
+            return float(self.private_fit)
+        except ValueError:
+            return PrivateCounts.load(self.private_fit)
+
+    @property
+    def draws_counts(self) -> bool:
+        """Whether private counts are drawn, and not read from a file."""
+        return isinstance(self._fit, float)
+
+    @property
+    def goal(self) -> Path:
+        """Where the table is to be."""
+        return Path(self.target)
+
+    @property
+    def keys(self) -> list[Path]:
+        """The file of positions, where one was asked for."""
+        return [] if self.positions is None else [Path(self.positions)]
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """The files that go with the table."""
+        folder, stem = self.goal.parent if self.folder is None else Path(self.folder), self.goal.name.split(".")[0]
+        found = {
+            "report": folder / f"{stem}-report.html",
+            "certificate": folder / f"{stem}-certificate.json",
+            "public": folder / f"{stem}-certificate-public.json",
+            "statement": folder / f"{stem}-statement.json",
+            "calibration": folder / f"{stem}-calibration.json",
+        }
+        return found | ({"counts": folder / f"{stem}-counts.json"} if self.draws_counts else {})
 
 
 @click.command("publish", cls=_Planned)
@@ -110,7 +249,7 @@ def _require_filled_in(path: str, args: Sequence[str]) -> None:
 )
 @single(
     "--others",
-    type=click.Choice(["error", "drop", "release"]),
+    type=click.Choice(["error", "drop"]),
     default="error",
     show_default=True,
     help="What to do with rows of secrets outside the pairs.",
@@ -153,48 +292,8 @@ def _require_filled_in(path: str, args: Sequence[str]) -> None:
 @belief_options
 @click.option("--only-beliefs", is_flag=True, help="Take the priors of --belief alone, and not those of SOURCE.")
 @reading_options
-def command(
-    source: str,
-    target: str,
-    secret: tuple[str, ...],
-    plan: str | None,
-    columns: tuple[str, ...],
-    odds: float | None,
-    alpha: float | None,
-    epsilon: float | None,
-    best_guess: float | None,
-    error: float | None,
-    confidence: float,
-    assurance: str | None,
-    known: tuple[str, ...],
-    pairs: tuple[tuple[str, str], ...],
-    leave_out: tuple[str, ...],
-    keep: tuple[str, ...],
-    others: str,
-    order: str,
-    positions: str | None,
-    drift: str,
-    domain: str | None,
-    private_fit: str | None,
-    other: str | None,
-    loss: str | None,
-    ledger: str | None,
-    new_ledger: bool,
-    id: str | None,
-    only_new: bool,
-    new_people: bool,
-    repeats: str,
-    folder: str | None,
-    preserve: str | None,
-    seed: int,
-    dry_run: bool,
-    allow_no_noise: bool,
-    as_json: bool,
-    quiet: bool,
-    beliefs: tuple[str, ...],
-    only_beliefs: bool,
-    **reading: Any,
-) -> None:
+@taking(Typed)
+def command(typed: Typed) -> None:
     """Publish columns of SOURCE as TARGET so that they hide a secret, with report, proof and ledger.
 
     Posterior odds between two secrets change by at most the factor --odds. SOURCE is a CSV, TSV, Parquet or Excel file,
@@ -215,54 +314,7 @@ def command(
     All files appear, or none. Only TARGET and the file marked public are for others.
     Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
     """
-
-    require_one_promise(alpha=alpha, epsilon=epsilon, odds=odds, best_guess=best_guess, error=error)
-    names = names_in(columns)
-    if not names:
-        raise InputError("--columns is empty: name the columns to publish, with commas between them")
-    run(
-        Asked(
-            source=source,
-            target=Path(target),
-            secret=secret[0] if len(secret) == 1 else list(secret),
-            columns=names,
-            odds=odds,
-            alpha=alpha,
-            epsilon=epsilon,
-            best_guess=best_guess,
-            error=error,
-            confidence=confidence or None,
-            assurance=assurance,
-            known=list(known),
-            pairs=list(pairs),
-            leave_out=list(leave_out),
-            keep=names_in(keep),
-            others="drop" if leave_out and others == "error" else others,
-            order=order,
-            positions=None if positions is None else Path(positions),
-            drift=drift,
-            domain=domain,
-            private_fit=private_fit,
-            other=other,
-            loss=loss,
-            ledger=None if ledger is None else Path(ledger),
-            new_ledger=new_ledger,
-            id=id,
-            only_new=only_new,
-            new_people=new_people,
-            repeats=repeats,
-            folder=None if folder is None else Path(folder),
-            preserve="auto" if preserve is None else preserve,
-            seed=seed,
-            dry_run=dry_run,
-            allow_no_noise=allow_no_noise,
-            beliefs=beliefs,
-            only_beliefs=only_beliefs,
-            reading=reading_from(reading),
-        ),
-        quiet=quiet,
-        as_json=as_json,
-    )
+    run(typed)
 
 
 # What `takifugu publish` says when it is done, or would say: one page of plain words.
@@ -350,17 +402,11 @@ def _print(made: Any, done: Any, paths: dict[str, Path]) -> None:
 
 
 def _tell_dry(
-    asked: "Asked",
-    made: Any,
-    words: str | None,
-    known: str | None,
-    *,
-    as_json: bool,
-    warned: Container["Diagnostic"] = (),
+    typed: Typed, made: Any, words: str | None, known: str | None, warned: Container["Diagnostic"] = ()
 ) -> None:
     """What a dry run has to say."""
-    bare = None if asked.allow_no_noise else words
-    if as_json:
+    bare = None if typed.allow_no_noise else words
+    if typed.as_json:
         print_json(_figures(made) | {"published": False, "would_be_refused": known or bare})
     else:
         tell_before(made, bare, known, warned)
@@ -369,146 +415,79 @@ def _tell_dry(
 # What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none.
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Everything that was asked for."""
-
-    source: str
-    target: Path
-    secret: str | list[str]
-    columns: list[str]
-    odds: float | None = None
-    alpha: float | None = None
-    epsilon: float | None = None
-    best_guess: float | None = None
-    error: float | None = None
-    confidence: float | None = 0.95
-    assurance: str | None = None
-    known: list[str] = field(default_factory=list)
-    pairs: list[tuple[str, str]] = field(default_factory=list)
-    leave_out: list[str] = field(default_factory=list)
-    keep: list[str] = field(default_factory=list)
-    others: str = "error"
-    order: str = "shuffle"
-    positions: Path | None = None
-    drift: str = "refuse"
-    domain: str | None = None
-    private_fit: str | None = None
-    other: str | None = None
-    loss: str | None = None
-    ledger: Path | None = None
-    new_ledger: bool = False
-    id: str | None = None
-    only_new: bool = False
-    new_people: bool = False
-    repeats: str = "refuse"
-    folder: Path | None = None
-    preserve: str = "auto"
-    seed: int = 0
-    allow_no_noise: bool = False
-    beliefs: tuple[str, ...] = ()
-    only_beliefs: bool = False
-    dry_run: bool = False
-    reading: "Reading" = field(kw_only=True)
-
-    @property
-    def wishes(self) -> dict[str, Any]:
-        """The options of the mechanism."""
-        return {} if self.loss is None else {"loss": self.loss}
-
-    @property
-    def keys(self) -> list[Path]:
-        """The file of positions, where one was asked for."""
-        return [] if self.positions is None else [self.positions]
-
-    @property
-    def people(self) -> "People":
-        """How the people of the table are told apart, and which of them are to be published."""
-        from takifugu.publishing import People
-
-        return People(self.id, self.only_new, self.new_people, self.repeats)
-
-    @property
-    def read(self) -> list[str]:
-        """All columns that are read of each row."""
-        secrets = [self.secret] if isinstance(self.secret, str) else self.secret
-        return [*self.columns, *secrets, *self.keep, *(known_of(self.known) or ())]
-
-
-def run(asked: Asked, *, quiet: bool, as_json: bool = False) -> None:
+def run(typed: Typed) -> None:
     """Do it, and tell."""
+    asked = typed.asked
+    if typed.draws_counts and typed.dry_run:
+        raise InputError("--dry-run draws nothing, and --private-fit would: give it a file of counts")
+    if typed.draws_counts:  # lists that lack are said before anything is read
+        asked.cells()
+    step = Steps(console(), quiet=typed.quiet or typed.as_json)
+    with listening(step.meanwhile, steps=step):
+        _run(typed, asked, step)
+
+
+def _run(typed: Typed, asked: "Asked", step: Steps) -> None:
     from takifugu.certificates import Statement, certify
-    from takifugu.publishing import odds_by_default, stated
+    from takifugu.publishing import calibrated, stated
     from takifugu.releases import check_format, drawing_of, release_file
     from takifugu.reports import report
 
-    _require_what_flags_need(asked)
-    others = beliefs_from(asked.beliefs)
-    out = console()
-    step = Steps(out, quiet=quiet or as_json)
-    promise = {name: getattr(asked, name) for name in ("odds", "alpha", "epsilon", "best_guess", "error")}
-    odds_by_default(**promise)  # before any work, whether it is a promise
-    folder = asked.target.parent if asked.folder is None else asked.folder
-    stem = asked.target.name.split(".")[0]
-    paths = {
-        "report": folder / f"{stem}-report.html",
-        "certificate": folder / f"{stem}-certificate.json",
-        "public": folder / f"{stem}-certificate-public.json",
-        "statement": folder / f"{stem}-statement.json",
-        "calibration": folder / f"{stem}-calibration.json",
-    }
-    fitted = _private_fit(asked, folder / f"{stem}-counts.json")
-    if "drawn" in fitted:
-        paths["counts"] = folder / f"{stem}-counts.json"
+    paths, target = typed.paths, typed.goal
     files = Files(*paths.values())
-    check_format(asked.target)
-    if not asked.dry_run:
-        _require_free((asked.target, *paths.values(), *asked.keys), asked.source, asked.ledger)
-    source, where = _source(asked)
-    step(f"Reading {Path(asked.source).name}")
-    table, ledger, of_people, known = _opened(asked, source, where, step)
-    with listening(step.meanwhile):
-        made = _calibrated(asked, table, promise, others, ledger, step, fitted)
-    for finding in (*stated(asked.order, asked.others), *of_people):
+    check_format(target)
+    if not typed.dry_run:
+        _require_free((target, *paths.values(), *typed.keys), typed.source, typed.ledger)
+    source, where = _source(typed)
+    step(f"Reading {Path(typed.source).name}")
+    table, ledger, of_people, known = _opened(typed, asked, source, where)
+    counts = paths.get("counts")
+    made = calibrated(
+        table,
+        asked,
+        ledger=ledger,
+        ahead=step.warn,
+        drawn=lambda drawn: None if counts is None else drawn.save(counts),
+    )
+    for finding in (*stated(asked), *of_people):
         made = made.with_finding(finding)
     words = drawing_of(made, {}).bare
-    if asked.dry_run:
+    if typed.dry_run:
         step.end()
-        return _tell_dry(asked, made, words, known, as_json=as_json, warned=step.warned)
-    if words is not None and not asked.allow_no_noise:
+        return _tell_dry(typed, made, words, known, step.warned)
+    if words is not None and not typed.allow_no_noise:
         raise CalibrationError(f"{words}. Nothing was published; give --allow-no-noise if that is what you want")
     step("Proving that it keeps the guarantee")
     proved = certify(made, progress=step.counting("places"))
     step("Writing the report")
-    with listening(step.meanwhile):
-        files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
+    files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
     files.add(paths["calibration"], file_of(made.to_dict()), private=True)
     step("Drawing what is published")
     with ExitStack() as undo:
         done = release_file(
             table,
-            asked.target,
+            target,
             made,
             ledger=ledger,
             keep=asked.keep,
             others=asked.others,
             order=asked.order,
-            positions=asked.positions,
-            drift=asked.drift,
+            positions=typed.positions,
+            drift=asked.by.drift,
             allow_no_noise=True,
             progress=step.counting("rows"),
         )
-        for path in (asked.target, *asked.keys):
+        for path in (target, *typed.keys):
             undo.callback(path.unlink)
-        statement = Statement.of(proved, rows=done.rows, table=asked.target)
+        statement = Statement.of(proved, rows=done.rows, table=target)
         for name, content in _papers(statement, proved).items():
             files.add(paths[name], file_of(content), private=name == "certificate")
         files.write()
         undo.pop_all()
     step.end()
-    if as_json:
-        return _print(made, done, {"table": asked.target, **paths, "ledger": ledger.path})
-    tell(made, done, asked.target, paths, ledger, asked.positions, step.warned)
+    if typed.as_json:
+        return _print(made, done, {"table": target, **paths, "ledger": ledger.path})
+    tell(made, done, target, paths, ledger, next(iter(typed.keys), None), step.warned)
 
 
 def _papers(statement: "Statement", proved: "Certificate | ChannelCertificate") -> dict[str, dict[str, object]]:
@@ -517,69 +496,7 @@ def _papers(statement: "Statement", proved: "Certificate | ChannelCertificate") 
     return {"statement": statement.to_dict(), "certificate": sealed.to_dict(), "public": public.to_dict()}
 
 
-def _calibrated(
-    asked: Asked, table: Any, promise: dict[str, Any], others: Any, ledger: Any, step: Any, fitted: dict[str, Any]
-) -> Any:
-    from takifugu.publishing import calibrated
-
-    return calibrated(
-        table,
-        secret=asked.secret,
-        columns=asked.columns,
-        **promise,
-        confidence=asked.confidence,
-        assurance=asked.assurance,
-        known=known_of(asked.known),
-        beliefs=others,
-        own=not asked.only_beliefs,
-        keep=asked.keep,
-        secrets=_named_secrets(asked),
-        pairs=asked.pairs or None,
-        leave_out=asked.leave_out,
-        others=asked.others,
-        domain=None if asked.domain is None else domain_of(asked.domain),
-        other=asked.other,
-        preserve=None if asked.preserve == "none" else asked.preserve,
-        seed=asked.seed,
-        step=step,
-        beforehand=step.warn,
-        **asked.wishes,
-        ledger=ledger,
-        id=asked.id,
-        **fitted,
-    )
-
-
-def _private_fit(asked: Asked, path: Path) -> dict[str, Any]:
-    """What a private fit takes: epsilon, and that fresh counts are saved at `path` at once; or counts from a file."""
-    from takifugu.queries import Cells, PrivateCounts
-    from takifugu.releases import refuse_beside_private_counts
-
-    given = asked.private_fit
-    rows: dict[str, Any] = {"--only-new without --id": asked.only_new and asked.id is None, "repeats": asked.repeats}
-    rows |= {"leave_out": asked.leave_out, "keep": asked.keep, "known": asked.known, "assurance": asked.assurance}
-    refuse_beside_private_counts(given, rows | {"order": asked.order})
-    if given is None:
-        return {}
-    try:
-        epsilon = float(given)
-    except ValueError:
-        return {"private_fit": PrivateCounts.load(given)}
-    if asked.dry_run:
-        raise InputError("--dry-run draws nothing, and --private-fit would: give it a file of counts")
-    if isinstance(asked.secret, str):  # lists that lack are said before anything is read
-        lists = None if asked.domain is None else domain_of(asked.domain)
-        Cells.of(asked.secret, asked.columns, lists, asked.other, epsilon, asked.reading.spelling)
-    return {"private_fit": epsilon, "drawn": lambda counts: counts.save(path)}
-
-
-def _require_what_flags_need(asked: Asked) -> None:
-    """Refuse flags that are about something that was not given."""
-    if asked.only_beliefs and not asked.beliefs:
-        raise InputError("--only-beliefs leaves no priors: give those of another table with --belief NAME=FILE")
-
-
-def _opened(asked: Asked, source: Any, where: Path | None, step: Any) -> tuple[Any, Any, Any, str | None]:
+def _opened(typed: Typed, asked: "Asked", source: Any, where: Path | None) -> tuple[Any, Any, Any, str | None]:
     """The table that may be published, its ledger, what there is to say of its people, and why it is refused.
 
     Only a dry run goes on where the ledger knows the records.
@@ -587,48 +504,44 @@ def _opened(asked: Asked, source: Any, where: Path | None, step: Any) -> tuple[A
     from takifugu.publishing import to_publish
     from takifugu.tables import Table
 
-    table = Table(source, asked.reading)
-    ledger = _book(asked, table, where)
+    table = Table(source, asked.read_as)
+    ledger = _book(typed, asked, table, where)
     step("Looking whether these records were published before")
     try:
-        table, found = to_publish(table, ledger, asked.people, read=asked.read, answer=asked.columns)
+        table, found = to_publish(
+            table, ledger, read=asked.read, answer=asked.columns, id=asked.id, repeats=asked.by.repeats
+        )
     except LedgerError as error:
-        if not asked.dry_run:
+        if not typed.dry_run:
             raise
         return table, ledger, (), str(error)
     return table, ledger, found, None
 
 
-def _book(asked: Asked, table: Any, where: Path | None) -> Any:
+def _book(typed: Typed, asked: "Asked", table: Any, where: Path | None) -> Any:
     """The ledger: the one that is named, or the one beside the table."""
     from takifugu.publishing import default_ledger
     from takifugu.releases import Ledger, require_place
 
-    book = asked.ledger
-    if book is None:
-        book = default_ledger(table, asked.target if where is None else where, asked.people, asked.read)
+    book = typed.ledger
     ledger = Ledger(
-        book,
-        id=asked.people.id,
-        new_people=asked.people.new_people,
-        repeats=asked.people.repeats,
-        new=True if asked.new_ledger else None,
+        default_ledger(table, typed.goal if where is None else where, asked.read) if book is None else book,
+        id=asked.id,
+        new_people=typed.new_people,
+        only_new=typed.only_new,
+        repeats=asked.by.repeats,
+        new=True if typed.new_ledger else None,
     )
-    if not asked.dry_run:
+    if not typed.dry_run:
         require_place(ledger.path)
     return ledger
 
 
-def _named_secrets(asked: Asked) -> list[str] | None:
-    """The secrets of the pairs; of several columns of secrets every one has laws, and pairs are chosen afterwards."""
-    named = list(dict.fromkeys(name for pair in asked.pairs for name in pair))
-    return named if named and isinstance(asked.secret, str) else None
-
-
-def _require_free(paths: Iterable[Path], source: str, ledger: Path | None) -> None:
+def _require_free(paths: Iterable[Path], source: str, named: str | None) -> None:
     """Refuse to write over a file, and say so where it is the table itself: nobody published that."""
     from takifugu.releases import require_place
 
+    ledger = None if named is None else Path(named)
     if ledger is not None:
         require_place(ledger)  # one that is named; where none is, the table has to be read first
     for path in paths:
@@ -640,10 +553,10 @@ def _require_free(paths: Iterable[Path], source: str, ledger: Path | None) -> No
             raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
 
 
-def _source(asked: Asked) -> tuple[Any, Path | None]:
+def _source(typed: Typed) -> tuple[Any, Path | None]:
     """A file, or a bundled dataset where no file has that name; and where the file is."""
     from takifugu import datasets
 
-    if asked.source in datasets.names() and not os.path.exists(asked.source):
-        return datasets.load(asked.source), None
-    return asked.source, Path(asked.source)
+    if typed.source in datasets.names() and not os.path.exists(typed.source):
+        return datasets.load(typed.source), None
+    return typed.source, Path(typed.source)

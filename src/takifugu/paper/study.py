@@ -205,7 +205,7 @@ def _both(priors: dict[Any, Mixture], mechanism: str, series: Series, alpha: flo
     """The noise that hides the pair both ways, with a certificate for ours."""
     options: dict[str, Any] = {} if series.delta is None else {"delta": series.delta}
     try:
-        found = calibrate(priors, alpha=alpha, epsilon=epsilon, mechanism=mechanism, **options)
+        found = calibrate(priors, alpha=alpha, epsilon=epsilon, mechanism=mechanism, options=options)
     except NoAnswerError:
         return {
             "mechanism": mechanism,

@@ -45,6 +45,12 @@ from takifugu.problems.guarantee import guarantee_from_state as guarantee_from_s
 from takifugu.problems.guarantee import odds_factor as odds_factor
 from takifugu.problems.guarantee import promise_of_guess as promise_of_guess
 from takifugu.problems.guarantee import recommended_alpha as recommended_alpha
+from takifugu.problems.options import AUTO as AUTO
+from takifugu.problems.options import DRIFTS as DRIFTS
+from takifugu.problems.options import REPEATS as REPEATS
+from takifugu.problems.options import Adversary as Adversary
+from takifugu.problems.options import Utility as Utility
+from takifugu.problems.options import with_short_forms as with_short_forms
 from takifugu.problems.problem import OWN_ROWS as OWN_ROWS
 from takifugu.problems.problem import SCARCE as SCARCE
 from takifugu.problems.problem import Belief as Belief

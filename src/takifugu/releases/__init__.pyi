@@ -4,7 +4,6 @@ from takifugu.releases.binding import protected_secrets as protected_secrets
 from takifugu.releases.binding import require_inside as require_inside
 from takifugu.releases.depending import depend as depend
 from takifugu.releases.drawing import drawing_of as drawing_of
-from takifugu.releases.drift import DRIFTS as DRIFTS
 from takifugu.releases.drift import coin_divergence as coin_divergence
 from takifugu.releases.file_release import release_file as release_file
 from takifugu.releases.frames import INSECURE as INSECURE
@@ -26,9 +25,6 @@ from takifugu.releases.plan import bits_of as bits_of
 from takifugu.releases.plan import require_kept as require_kept
 from takifugu.releases.private_counting import counted_once as counted_once
 from takifugu.releases.private_counting import private_counts as private_counts
-from takifugu.releases.private_counting import privately_calibrated as privately_calibrated
-from takifugu.releases.private_counting import refuse_beside_private_counts as refuse_beside_private_counts
-from takifugu.releases.records import REPEATS as REPEATS
 from takifugu.releases.records import Recognition as Recognition
 from takifugu.releases.records import require_id as require_id
 from takifugu.releases.records import require_one_row as require_one_row

@@ -376,12 +376,18 @@ def protected_rows(secrets: Any, calibration: Calibration, others: str) -> npt.N
     raise InputError(outside(int((~kept).sum()), len(kept), known))
 
 
-def outside(rows: int, of_all: int, known: frozenset[object]) -> str:
+_RELEASED = (
+    "Calibrate with those secrets, give others='drop' to leave the rows out, or others='release' to publish them "
+    "without a guarantee"
+)
+_PUBLISHED = "Name those secrets in a pair too, or leave the rows out with Reading(leave_out='others')"
+
+
+def outside(rows: int, of_all: int, known: frozenset[object], advice: str = _RELEASED) -> str:
     """The sentence that meets rows of other secrets than the `known` ones."""
     return (
         f"{rows} of {of_all} rows have a secret outside the calibrated pairs: nothing bounds what their values would "
-        f"tell. Calibrate with those secrets, give others='drop' to leave the rows out, or others='release' to publish "
-        f"them without a guarantee. Calibrated are {_listed(known)}"
+        f"tell. {advice}. Calibrated are {_listed(known)}"
     )
 
 
@@ -425,7 +431,7 @@ def require_inside(
     for of_column in counts:
         known = frozenset(found for one in wanted if (found := match_secret(one, of_column)) is not None)
         if strange := sum(rows for one, rows in of_column.items() if one not in known):
-            raise InputError(outside(strange, sum(of_column.values()), known))
+            raise InputError(outside(strange, sum(of_column.values()), known, _PUBLISHED))
 
 
 def _counts(

@@ -24,7 +24,6 @@ from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.releases.binding import protected_pairs, protected_secrets
 from takifugu.tables import Coded
 
-DRIFTS = ("refuse", "allow")
 REFUSED = 1e-9  # the chance that rows of the priors are refused
 _QUANTILES = (0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
 _LAWS = 8  # whose quantiles cut the line into parts

@@ -17,7 +17,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels import Channel
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.mechanisms import closest
-from takifugu.problems import Guarantee, require_total
+from takifugu.problems import REPEATS, Guarantee, require_total
 from takifugu.releases.accounts import (
     AnyAccount,
     Shown,
@@ -35,7 +35,6 @@ from takifugu.releases.accounts import (
 )
 from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
 from takifugu.releases.records import (
-    REPEATS,
     Hashes,
     Identity,
     Recognition,
@@ -74,6 +73,7 @@ class Ledger:
         repeats: str = "refuse",
         budget: Calibration | Guarantee | None = None,
         independent: bool = False,
+        only_new: bool = False,
         new: bool | None = None,
     ) -> None:
         """Name the file; nothing is opened yet.
@@ -92,6 +92,8 @@ class Ledger:
                 records keep together.
             independent: of an account with a total, your word that what is published is independent, given the secret,
                 of all that was published about these records; it is written down.
+            only_new: `publish` leaves out the records that the ledger knows; without an id, of a table to which rows
+                were appended.
             new: False never starts a file; True always does, and refuses one that is there.
         """
         allowed: Any = budget
@@ -104,24 +106,28 @@ class Ledger:
         self.independent = independent
         self.id = id
         self.new_people = new_people
+        self.only_new = only_new
+        if only_new and new_people:
+            raise InputError(
+                "only_new leaves out who was published before, and new_people says that nobody was: give one"
+            )
         one_of("repeats", repeats, REPEATS)
         self.repeats = repeats
         self._file = LedgerFile(path, new=new)
         self._cleared: int | None = None  # how many entries there were when the rows to come were found to be new
 
-    def about(self, id: str | None = None, *, new_people: bool = False, repeats: str = "refuse") -> "Ledger":
+    def about(self, id: str | None = None, *, repeats: str = "refuse") -> "Ledger":
         """The same ledger, for a release of people who are told apart in this way.
 
         Args:
             id: the column by which people are told apart in this release; the ledger's own where left out.
-            new_people: whether rows that the ledger does not know are other people's for sure.
             repeats: what to do with an id of several rows, "refuse" or "independent"; see `Ledger`.
 
         Returns:
             A ledger on the same file; this one does not change.
         """
         made = copy.copy(self)
-        made.id, made.new_people = self.id if id is None else id, new_people or self.new_people
+        made.id = self.id if id is None else id
         made.repeats = self.repeats if repeats == "refuse" else repeats
         made._cleared = None
         return made
@@ -567,7 +573,7 @@ _ANOTHER = (
     "another answer about these records was published before, or one about records that cannot be told from them. Two "
     "answers about the same records do not compose: each may hide the secret while both together give it away, and "
     "only a joint prior could tell. Nothing was released; {advice}. If these are other people, say so with "
-    "new_people=True"
+    "Ledger(..., new_people=True)"
 )
 _COUNTED = (
     "private counts of {rows:,} of these rows were drawn before (by {words}): fresh noise about them would cost its "
@@ -585,19 +591,19 @@ _DEARER = (
 )
 _SAME_IDS = (
     "{rows:,} of {total:,} rows are of people whose records were published before ({words}): two releases about one "
-    "person tell more than one. Nothing was released; publish the others alone with only_new=True. If the ids of other "
-    "people are the same, give them a ledger of their own"
+    "person tell more than one. Nothing was released; publish the others alone with Ledger(..., only_new=True). If the "
+    "ids of other people are the same, give them a ledger of their own"
 )
 _SAME_VALUES = (
     "{rows:,} of {total:,} rows agree in {words} with rows that were published before: they are the same records, or "
     "alike by chance, which nobody can tell without an id. Nothing was released; name a column that tells people apart "
-    "with id=, publish with only_new=True what was appended since, or, if nobody in this table was published before, "
-    "say so with new_people=True"
+    "with id=, publish with Ledger(..., only_new=True) what was appended since, or, if nobody in this table was "
+    "published before, say so with Ledger(..., new_people=True)"
 )
 _NOT_COMPARABLE = (
     "this ledger knows records by {words}, which this table does not have: whether the same people were published "
     "before cannot be seen. Nothing was released; give a table with these columns, or, if nobody in it was published "
-    "before, say so with new_people=True"
+    "before, say so with Ledger(..., new_people=True)"
 )
 _NOT_BY_THIS = (
     "only_new needs records that the ledger knows by {words}, and it knows some in another way: which rows are new "
@@ -606,7 +612,7 @@ _NOT_BY_THIS = (
 _NOT_APPENDED = (
     "without an id only_new is for a table to which rows were appended, and this one lacks some that were published: "
     "by {words} alone nobody can tell which rows are new. Nothing was released; name a column that tells people apart "
-    "with id=, or publish a table of the new people alone with new_people=True"
+    "with id=, or publish a table of the new people alone with Ledger(..., new_people=True)"
 )
 _ANOTHER_GROUP = (
     "a number about one group was published with this ledger. A second one, of another group or of the same, tells "

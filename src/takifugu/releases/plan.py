@@ -18,10 +18,10 @@ from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels import BitSource, InsecureSeededBits, OsBits, read_exactly
 from takifugu.errors import CalibrationError, InputError
-from takifugu.problems import frames_within
+from takifugu.problems import DRIFTS, frames_within
 from takifugu.releases.binding import Columns
 from takifugu.releases.drawing import Drawing, drawing_of
-from takifugu.releases.drift import DRIFTS, Drift
+from takifugu.releases.drift import Drift
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.records import Recognition
 

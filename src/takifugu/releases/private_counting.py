@@ -1,20 +1,17 @@
 """`private_counts`: from rows to counts with noise, drawn once and written down; and a calibration from them alone."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from takifugu.calibration import Calibration, calibrate
 from takifugu.channels import BitSource, OsBits
-from takifugu.errors import InputError, TakifuguError
-from takifugu.messages import Message
-from takifugu.problems import Guarantee, Pair, Spelling, asked_for, channel_guarantee, promise_of_guess
-from takifugu.queries import Cells, PrivateCounts, Row, named_pairs
+from takifugu.errors import InputError
+from takifugu.queries import Cells, PrivateCounts
 from takifugu.releases.frames import as_frame
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledgers_nearby import refuse_known_elsewhere
 from takifugu.releases.records import Recognition, most_alike, require_id
-from takifugu.tables import Reading, Table, as_read, match_secret, stream
+from takifugu.tables import Reading, Table, as_read, stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,108 +106,3 @@ def _batches(
     else:
         frame: Any = as_frame(table)
         yield frame if reading is None else as_read(frame, reading)
-
-
-# Both steps of a private fit: counts, and a channel that is made of them.
-
-
-def privately_calibrated(
-    table: object,
-    private_fit: float | PrivateCounts,
-    *,
-    asked: Mapping[str, Any],
-    promise: Mapping[str, Any],
-    options: Mapping[str, Any],
-    pairs: Iterable[Pair] | None,
-    id: str | None,
-    ledger: Ledger | None,
-    reading: Reading | None,
-    source: BitSource | None = None,
-    drawn: Callable[[PrivateCounts], None] = lambda counts: None,
-) -> Calibration:
-    """A calibration of private counts with this epsilon, or of these that were drawn before.
-
-    Whatever can be refused is refused before any noise is drawn; afterwards the counts are paid for. They are handed to
-    `drawn` before anything is made of them: whoever saves them there can try again for nothing.
-
-    Args:
-        table: the rows.
-        private_fit: epsilon, or the counts.
-        asked: secret, columns, domain and other, as for `private_counts`.
-        promise: the guarantee of counts and channel together, as for `calibrate`.
-        options: further ones for `calibrate`.
-        pairs: the pairs of secrets to hide from one another; every secret on the list must be in one.
-        id: as for `private_counts`.
-        ledger: as for `private_counts`.
-        reading: as for `fit_priors`.
-        source: of the noise; the system's by default.
-        drawn: called with the counts.
-    """
-    pairs = None if pairs is None else [tuple(pair) for pair in pairs]
-    if isinstance(private_fit, PrivateCounts):
-        counts = private_fit.about(asked["secret"], Row(*asked["columns"]))
-        _require_hidden(counts.cells, pairs)
-    else:
-        spelling = None if reading is None else reading.spelling
-        cells = Cells.of(asked["secret"], asked["columns"], asked["domain"], asked["other"], private_fit, spelling)
-        _require_hidden(cells, pairs)
-        if promise.get("error") is None:  # before any noise: whether anything is left for the channel
-            channel_guarantee(_total(**promise), cells.epsilon)
-        source = OsBits() if source is None else source
-        counts = counted_once(table, cells, id=id, ledger=ledger, reading=reading, source=source)
-    drawn(counts)
-    try:
-        hidden = None if pairs is None else named_pairs(pairs, counts)
-        return calibrate(counts, **promise, pairs=hidden, **options)
-    except TakifuguError as error:
-        if ledger is not None and counts is not private_fit:
-            error.add_note(_PAID)
-        raise
-
-
-def _total(
-    *, alpha: Any = None, epsilon: object = None, odds: object = None, best_guess: Any = None, error: None = None
-) -> Guarantee:
-    if best_guess is not None:
-        return promise_of_guess(best_guess, alpha=alpha)
-    return asked_for(alpha=alpha, epsilon=epsilon, odds=odds)
-
-
-_AS_USUAL = {"others": "error", "order": "shuffle", "repeats": "refuse", "own": True}
-
-
-def refuse_beside_private_counts(private_fit: object, given: Mapping[str, object]) -> None:
-    """Refuse what would follow from the rows in another way, or tell the adversary more than a belief is about."""
-    if private_fit is None:
-        return
-    for name, value in given.items():
-        if value != _AS_USUAL.get(name) and (value or name in _AS_USUAL):
-            raise InputError(
-                Message(
-                    "{arg:{name}} does not go with {arg:private_fit}: nothing but the private counts may follow from "
-                    "the rows, each of which is one person's, on the lists, and published in random order. "
-                    "{rare:?Merge secrets that are too rare with others ({reading:merge=}), for how many rows are left "
-                    "out would tell of them|Leave one of the two out}",
-                    name=name,
-                    rare=name in ("leave_out", "secrets"),
-                )
-            )
-
-
-def _require_hidden(cells: Cells, pairs: Sequence[Pair] | None) -> None:
-    """Refuse pairs without one of the secrets: its rows would be left out, and how many there are would be told."""
-    if pairs is None:
-        return
-    label = (Spelling() if cells.spelling is None else cells.spelling).label
-    named = {match_secret(label(one), cells.secrets) for pair in pairs for one in pair}
-    if lacking := [one for one in cells.secrets if one not in named]:
-        raise InputError(
-            f"{lacking[0]!r} is on the list of {cells.secret!r} and in none of the pairs, and with a private fit no "
-            f"row is left out, since how many there are would tell of them: name it in a pair, or leave pairs out"
-        )
-
-
-_PAID = (
-    "The private counts were drawn, and the ledger has them: fresh ones of the same people would cost their epsilon "
-    "again. To be able to try again, draw them with takifugu.private_counts, save them, and give them as private_fit"
-)

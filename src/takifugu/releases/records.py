@@ -461,9 +461,6 @@ def most_alike(ordered: Hashes) -> int:
     return int(np.diff(ends, prepend=-1).max(initial=0))
 
 
-REPEATS = ("refuse", "independent")
-
-
 def require_one_row(own: Identity, ordered: Hashes, repeats: str) -> int:
     """Refuse people who have several rows, unless these are said to be independent; how many rows one has at most."""
     most = most_alike(ordered) if own.is_id else 1

@@ -290,7 +290,7 @@ def at_finite_order(calibration: Calibration, channel: ListChannel, mass: Array)
             alpha=ORDER,
             epsilon=asked.epsilon,
             mechanism="optimal",
-            **dict(calibration.options),
+            options=dict(calibration.options),
         )
     except TakifuguError:
         return None
@@ -321,8 +321,8 @@ def against_all_other_rows(calibration: Calibration, channel: ListChannel, mass:
     level = _CONFIDENCE if calibration.evidence is None else calibration.evidence.level
     found = []
     for label, given, more in (
-        (_COUNTS, _noisy(calibration, channel), wishes | {"confidence": level}),
-        (_NO_DATA, _listed(calibration), {"mechanism": "data-free"} | _but_keep(wishes)),
+        (_COUNTS, _noisy(calibration, channel), {"options": wishes, "confidence": level}),
+        (_NO_DATA, _listed(calibration), {"mechanism": "data-free", "options": _but_keep(wishes)}),
     ):
         if given is None:
             continue

@@ -1,7 +1,7 @@
 """Everything a reader is told, computed once: the report, the command line and the explorer show these facts."""
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from takifugu.channels import GaussianNoise, GaussianVector, Noise
 from takifugu.errors import CalibrationError, InputError, MechanismError, NoAnswerError
 from takifugu.laws import Law, Mixture, VectorMixture
 from takifugu.mechanisms import Additive, Exact, NoiseCurve, get_mechanism, label_of, least_size
-from takifugu.problems import Belief, Guarantee, Pair, Place, Problem, Renyi
+from takifugu.problems import Belief, Guarantee, Place, Problem, Renyi
 from takifugu.reports.channel_facts import channel_facts
 from takifugu.reports.common import (
     Curve,
@@ -136,29 +136,27 @@ def _axis(
 def facts_for(
     priors: Mapping[object, Law] | Sequence[Mapping[object, Law]],
     *,
-    alpha: float | None = None,
-    epsilon: float | None = None,
-    odds: float | None = None,
-    pairs: Iterable[Pair] | None = None,
-    mechanism: str | None = None,
+    asked: Mapping[str, Any],
     question: str | None = None,
     compare: bool = True,
     certificate_sha256: str | None = None,
-    **options: Any,
 ) -> Facts:
-    """Calibrate, and compute what there is to say about the result.
+    """Calibrate for what is `asked`, the other arguments of `calibrate`, and compute what there is to say about it.
 
     Priors from `fit_priors` bring their findings and histograms along. `compare=False` leaves other mechanisms out.
 
     >>> from takifugu import Mixture
     >>> facts = facts_for(
-    ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1, question="raw:x"
+    ...     {"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)},
+    ...     asked={"alpha": 2, "epsilon": 1},
+    ...     question="raw:x",
     ... )
     >>> round(facts.theta, 6), round(facts.adversary.guess_before, 4), round(facts.adversary.guess_after, 4)
     (1.732051, 0.8413, 0.6915)
     """
-    result = calibrate(priors, alpha=alpha, epsilon=epsilon, odds=odds, pairs=pairs, mechanism=mechanism, **options)
-    return facts_of(result, question=question, compare=compare, certificate_sha256=certificate_sha256)
+    return facts_of(
+        calibrate(priors, **asked), question=question, compare=compare, certificate_sha256=certificate_sha256
+    )
 
 
 def facts_of(

@@ -60,6 +60,7 @@ from takifugu.tables.files import PARQUET as PARQUET
 from takifugu.tables.files import files_of as files_of
 from takifugu.tables.open import SAME_NAME as SAME_NAME
 from takifugu.tables.open import reading_beside as reading_beside
+from takifugu.tables.reading import ALL_OTHERS as ALL_OTHERS
 from takifugu.tables.reading import AS_READ as AS_READ
 from takifugu.tables.reading import Reading as Reading
 from takifugu.tables.reading import how_many as how_many

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SECRETS = 1_000  # a column with more distinct values is no list of secrets
 _NAMES = 20  # values of which most stand in one row only: they name people; of numbers, any: they were measured
 _SHOWN = 20  # secrets that a sentence counts up
-LEAVE_OUT = "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`"
+LEAVE_OUT = "leave it out, with Reading(leave_out=[...]) in publish or by naming the others in `secrets`"
 
 
 def chosen_secrets(

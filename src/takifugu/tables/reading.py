@@ -1,7 +1,7 @@
 """How a table is to be read: the decisions that a user may force, and what they default to."""
 
 import csv
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SEPARATORS = ("\t", "|", ";", ",")  # the rarer in running text, the earlier: it wins where two fit equally well
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "<NA>", "#N/A", "-", ".")
 _GROUPS = ("", ",", ".", " ", "'")
+ALL_OTHERS = "others"  # all secrets that stand in no pair
 AS_READ = " (as read)"  # behind a column's name: what was in it before labels were tidied or merged
 
 Merges = tuple[tuple[str, tuple[str, ...]], ...]  # labels, each with those that become it
@@ -46,6 +47,12 @@ class Reading:
             between words and none around them.
         merge: labels that become one, in every column of text that has them: {"rare": ["HIV", "Sickle cell"]}, or
             texts such as "rare=HIV,Sickle cell". A ledger knows records by what was read before.
+        leave_out: for `publish`, secrets too rare to be hidden, whose rows are counted and not published; or "others",
+            all that stand in none of the pairs.
+        other: for `publish`, what a label becomes that is on no list of its `domain`, as for `Row`.
+
+    Raises:
+        InputError: a field holds what no table could mean.
 
     >>> Reading(sep=";", decimal=",", sentinels=(999, "age=-1")).missing
     'drop'
@@ -63,6 +70,8 @@ class Reading:
     missing: Literal["drop", "refuse"] = "drop"
     tidy: bool = False
     merge: Merges | Mapping[str, Sequence[str]] | Sequence[str] = ()
+    leave_out: Sequence[Hashable] | str = ()
+    other: object = None
 
     def __post_init__(self) -> None:
         """Refuse what no table could mean."""
@@ -87,6 +96,22 @@ class Reading:
         object.__setattr__(self, "merge", _merges(self.merge, is_tidy=self.tidy))
         if self.encoding is not None:
             _check_encoding(self.encoding)
+        if self.leave_out != ALL_OTHERS:
+            no_text("leave_out", self.leave_out, "secrets")
+            object.__setattr__(self, "leave_out", tuple(self.leave_out))
+
+    @property
+    def of_cells(self) -> "Reading":
+        """The same without what is about rows and lists, which `publish` alone knows."""
+        return replace(self, leave_out=(), other=None)
+
+    def require_of_cells(self) -> None:
+        """Refuse what is about rows and lists, wherever it would not be heeded."""
+        if self.leave_out or self.other is not None:
+            name = "leave_out" if self.leave_out else "other"
+            raise InputError(
+                f"{name} of a Reading is for publish, which knows the secret and the lists: leave it out here"
+            )
 
     @property
     def spelling(self) -> Spelling | None:

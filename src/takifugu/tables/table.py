@@ -52,6 +52,7 @@ class Table:
             self.__dict__ |= source.__dict__
             return
         self.reading: Reading = Reading() if reading is None else reading
+        self.reading.require_of_cells()
         self.name = f"the file {os.fspath(source)!r}" if isinstance(source, str | os.PathLike) else "the table"
         self.files = files_behind(source)
         found = opened(source, self.reading, shown=self.name, accepted=_ACCEPTED)
@@ -439,6 +440,7 @@ def as_read(frame: Any, reading: Reading) -> Any:
     """A narwhals table with missing values in place of what stands for them in a reading, and its labels made alike."""
     import narwhals as nw
 
+    reading.require_of_cells()
     sentinels = reading.about(frame.collect_schema()).sentinels
     if not sentinels and reading.na is None and not reading.tidy and not reading.merges:
         return frame

@@ -303,17 +303,18 @@ class Answers:
             from takifugu.reports import facts_for
 
             if choice.is_listed:
-                from takifugu.publishing import AUTO, preserving
+                from takifugu.problems import Utility
+                from takifugu.publishing import preserving
 
                 kept: Facts = preserving(
-                    lambda keep: errand.apart("facts", priors, options | {"keep": keep}, question), AUTO, wishes={}
+                    lambda kept: errand.apart("facts", priors, options | {"preserve": kept}, question), Utility()
                 )
                 return kept
             if is_heavy:
                 found: Facts = errand.apart("facts", priors, options, question)
                 return found
             # Noise for one pair is found in moments, and its curves are remembered in this process.
-            return errand.here(lambda: facts_for(priors, question=question, **options))
+            return errand.here(lambda: facts_for(priors, asked=options, question=question))
 
         with concerning("promise" if choice.is_listed else "mechanism"):
             facts: Facts = remembered.get(choice, make)
@@ -349,7 +350,7 @@ def _options(choice: Choice) -> dict[str, Any]:
     """What `calibrate` is asked for: as `takifugu.publishing.calibrated` asks for it where values come from lists."""
     options: dict[str, Any] = {**choice.promise, "mechanism": choice.mechanism, "confidence": choice.confidence}
     if choice.is_listed:
-        options |= {"seed": 0, "mechanism": None}
+        options |= {"mechanism": None}
     return options
 
 

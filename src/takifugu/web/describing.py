@@ -159,8 +159,9 @@ _PHRASES = {
     "give coarser lists (domain=)": "give coarser “Lists of values”",
     "or ask for assurance='band', which needs no model and costs more": "or give the command or the Python below "
     "--assurance band (assurance='band'), which needs no model and costs more",
-    "leave it out, with leave_out=[...] in publish or by naming the others in `secrets`": "leave it out, or hide a "
-    "pair without it",
+    "leave it out, with Reading(leave_out=[...]) in publish or by naming the others in `secrets`": (
+        "leave it out, or hide a pair without it"
+    ),
     "with confidence=0.95 it would be for the population too": "“The guarantee holds” can include the population",
     "ask for confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')": "hide "
     "another pair, merge it with another secret in the table, or publish a table for the population",

@@ -24,7 +24,7 @@ def facts(priors: Any, options: Mapping[str, Any], question: str) -> Any:
     """Calibrate, and what there is to say about it, without comparing it with other ways."""
     from takifugu.reports import facts_for
 
-    return facts_for(priors, question=question, compare=False, **options)
+    return facts_for(priors, asked=options, question=question, compare=False)
 
 
 def compared(calibration: Any, question: str) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu import datasets
 from takifugu.errors import InputError, TakifuguError
-from takifugu.publishing import People, to_publish
+from takifugu.publishing import to_publish
 from takifugu.releases import Ledger, ledger_beside
 from takifugu.tables import ENDINGS, ColumnFacts, Reading, Secret, Table, files_of, plain, private_folder
 from takifugu.web.choices import Fit
@@ -183,7 +183,7 @@ class Shelf:
         """Refuse rows that the ledger knows, or one beside the table, beside that named at the start, or here."""
         entry, named = self.entry(name), self.entries.get(self._named or "")
         files = [entry.file or entry.title, *([named.file] if named is not None and named.file is not None else [])]
-        to_publish(self.open(name), Ledger(entry.ledger), People(), read=read, answer=answer, files=files)
+        to_publish(self.open(name), Ledger(entry.ledger), read=read, answer=answer, files=files)
 
     def read_again(self, name: str, asked: Mapping[str, str]) -> Entry:
         """Read a file in another way, in place of how it was read before; its ledger stays what it is."""

@@ -452,7 +452,7 @@ def _cells(choice: Choice, entry: Entry, *, network_steps: int, others: bool, ba
     promise = [f"{name}={_number(value)}" for name, value in choice.promise.items()]
     sure = None if choice.confidence is None else f"confidence={choice.confidence}"
     if choice.is_listed:
-        return [head, _published(choice, entry, known, reading, secrets, others=others, bare=bare), "\n".join(_TELL)]
+        return [head, _published(choice, entry, others=others, bare=bare), "\n".join(_TELL)]
     column = list(fit.columns) if fit.is_vector else fit.column
     query = {
         "raw": f"tk.Raw({column!r}, prior={fit.prior!r})",
@@ -467,18 +467,15 @@ def _cells(choice: Choice, entry: Entry, *, network_steps: int, others: bool, ba
     return [head, fitted, f"{found}\nprint(calibration)"]
 
 
-def _published(
-    choice: Choice,
-    entry: Entry,
-    known: str | None,
-    reading: str | None,
-    secrets: str | None,
-    *,
-    others: bool,
-    bare: bool,
-) -> str:
+def _published(choice: Choice, entry: Entry, *, others: bool, bare: bool) -> str:
     """The one call of `tk.publish` that the page shows."""
     fit = choice.fit
+    said = _said(entry.reading)
+    if fit.leave_out or others:
+        said["leave_out"] = list(fit.leave_out) or "others"
+    if fit.other is not None:
+        said["other"] = fit.other
+    form = ", ".join(f"{name}={value!r}" for name, value in said.items())
     return _call(
         "published",
         "tk.publish",
@@ -487,15 +484,11 @@ def _published(
         f"columns={list(fit.columns)!r}",
         *(f"{name}={_number(value)}" for name, value in choice.promise.items()),
         f"confidence={choice.confidence}",
-        known,
-        reading,
         None if fit.pair is None else f"pairs=[{fit.pair!r}]",
-        secrets,
-        'others="drop"' if others and not fit.leave_out else None,
-        f"leave_out={list(fit.leave_out)!r}" if fit.leave_out else None,
         None if fit.domain is None else f"domain={fit.domain!r}",
-        None if fit.other is None else f"other={fit.other!r}",
-        "allow_no_noise=True" if bare else None,
+        f"adversary=tk.Adversary(known={list(fit.known)!r})" if fit.known else None,
+        "utility=tk.Utility(allow_no_noise=True)" if bare else None,
+        f"reading=tk.Reading({form})" if form else None,
         f"ledger={str(entry.ledger)!r}",
     )
 

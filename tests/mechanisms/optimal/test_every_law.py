@@ -96,7 +96,7 @@ def test_another_solver_finds_the_same(alpha, epsilon, labels):
     import cvxpy as cp
 
     priors = _problem(3, labels=labels)
-    made = tk.calibrate(priors, alpha=alpha, epsilon=epsilon, assurance="band", keep=None)
+    made = tk.calibrate(priors, alpha=alpha, epsilon=epsilon, assurance="band", preserve=None)
     problem = Problem.of(priors, None)
     counts = [priors[s].weights for s in "ab"]
     promise = every_law(problem, Renyi(alpha, epsilon), counts, level=0.95, laws=2)
@@ -174,17 +174,17 @@ def test_the_certificate_proves_it_again_and_no_other_channel(table, tmp_path):
 
 def test_wishes_and_a_radius(table):
     priors = fitted(table)
-    plain = tk.calibrate(priors, odds=3, assurance="band", keep=None)
-    wide = tk.calibrate(priors, odds=3, assurance="band", keep=None, radius=0.3)
+    plain = tk.calibrate(priors, odds=3, assurance="band", preserve=None)
+    wide = tk.calibrate(priors, odds=3, assurance="band", preserve=None, radius=0.3)
     assert wide.error > plain.error
     assert dict(wide.options)["radius"] == 0.3
     assert tk.verify(tk.certify(wide)).calibration == wide
-    held = tk.calibrate(priors, odds=3, assurance="band", keep=None, forbidden=[(0, 7)])
+    held = tk.calibrate(priors, odds=3, assurance="band", preserve=None, utility=tk.Utility(forbidden=[(0, 7)]))
     assert held.channel.matrix[0, 7] == 0
     both = tk.calibrate(priors, alpha=3, epsilon=0.8, odds=4, assurance="band")
     assert both.evidence.holds(both.problem, both.channel, Renyi(3, 0.8) & Odds(4))
     with pytest.raises(tk.MechanismError, match="every law that the rows allow"):
-        tk.calibrate(priors, odds=1.5, assurance="band", keep=None, unbiased=True)
+        tk.calibrate(priors, odds=1.5, assurance="band", preserve=None, utility=tk.Utility(unbiased=True))
 
 
 def test_what_is_no_promise():

@@ -44,7 +44,7 @@ def by_hand(laws, epsilon, price):
 
 @pytest.mark.parametrize(("price", "error"), [(None, 0.506), (8, 0.590), (5, 1.06), (3, 1.90)])
 def test_what_it_costs_on_a_column(price, error):
-    made = tk.calibrate(adult(), odds=math.e, keep=None, local_price=price)
+    made = tk.calibrate(adult(), odds=math.e, preserve=None, utility=tk.Utility(local_price=price))
     assert math.sqrt(made.error) == pytest.approx(error, abs=0.006)
     assert made.error * (1 - 1e-4) <= made.lower_bound <= made.error
 
@@ -54,7 +54,7 @@ def test_what_it_costs_on_a_column(price, error):
 def test_it_costs_as_much_as_a_program_written_by_hand(weights, price):
     values = list(range(len(weights)))
     laws = {name: tk.Finite(values, [one[k] for one in weights]) for k, name in enumerate("ab")}
-    made = tk.calibrate(laws, odds=1.5, keep=None, local_price=price)
+    made = tk.calibrate(laws, odds=1.5, preserve=None, utility=tk.Utility(local_price=price))
     assert made.error == pytest.approx(by_hand(laws, math.log(1.5), price), rel=1e-4, abs=1e-6)
     counts = np.asarray(made.channel.counts, dtype=object)
     worst = max(Fraction(max(one), min(one)) for one in counts.T if max(one))
@@ -63,7 +63,7 @@ def test_it_costs_as_much_as_a_program_written_by_hand(weights, price):
 
 
 def test_it_is_certified_and_read_back(tmp_path):
-    made = tk.calibrate(LAWS, odds=2, local_price=3)
+    made = tk.calibrate(LAWS, odds=2, utility=tk.Utility(local_price=3))
     tk.verify(tk.certify(made))
     made.save(tmp_path / "calibration.json")
     assert tk.Calibration.load(tmp_path / "calibration.json") == made
@@ -92,17 +92,21 @@ def test_the_local_loss_of_finite_order_bounds_that_of_any_two_rows():
 @pytest.mark.parametrize("wrong", [0, -1, math.inf, "x"])
 def test_a_price_that_is_none_is_refused(wrong):
     with pytest.raises(tk.InputError):
-        tk.calibrate(LAWS, odds=2, local_price=wrong)
+        tk.calibrate(LAWS, odds=2, utility=tk.Utility(local_price=wrong))
 
 
 def test_what_it_does_not_go_with_is_refused_by_name():
     for asked in ({"alpha": 2, "epsilon": 1}, {"alpha": 2, "epsilon": 1, "odds": 5}):
         with pytest.raises(tk.MechanismError, match="local_price is known beside bounded odds alone"):
-            tk.calibrate(LAWS, **asked, local_price=3)
+            tk.calibrate(LAWS, **asked, utility=tk.Utility(local_price=3))
     with pytest.raises(tk.InputError, match="knows no local_price=3"):
-        tk.calibrate(LAWS, odds=2, local_price=3, solver="columns")
+        tk.calibrate(LAWS, odds=2, utility=tk.Utility(local_price=3), options={"solver": "columns"})
     with pytest.raises(tk.MechanismError, match="up to 200 values"):
-        tk.calibrate({s: tk.Finite(range(201), np.ones(201) + k) for k, s in enumerate("ab")}, odds=2, local_price=3)
+        tk.calibrate(
+            {s: tk.Finite(range(201), np.ones(201) + k) for k, s in enumerate("ab")},
+            odds=2,
+            utility=tk.Utility(local_price=3),
+        )
 
 
 def test_confidence_keeps_it_and_a_band_refuses_it():
@@ -110,8 +114,8 @@ def test_confidence_keeps_it_and_a_band_refuses_it():
     secret = rng.choice(["a", "b"], 600)
     rows = pd.DataFrame({"s": secret, "x": np.clip(rng.poisson(2 + (secret == "b")), 0, 5)})
     priors = tk.fit_priors(rows, secret="s", query=tk.Row("x", domain=list(range(6))))
-    made = tk.calibrate(priors, odds=2, confidence=0.9, local_price=3)
+    made = tk.calibrate(priors, odds=2, confidence=0.9, utility=tk.Utility(local_price=3))
     assert made.channel.local_loss(MaxDivergence()) <= 3 * (1 + 1e-12)
-    assert made.error >= tk.calibrate(priors, odds=2, local_price=3).error
+    assert made.error >= tk.calibrate(priors, odds=2, utility=tk.Utility(local_price=3)).error
     with pytest.raises(tk.MechanismError, match="assurance='band' knows no local_price"):
-        tk.calibrate(priors, odds=2, assurance="band", local_price=3)
+        tk.calibrate(priors, odds=2, assurance="band", utility=tk.Utility(local_price=3))

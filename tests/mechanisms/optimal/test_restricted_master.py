@@ -198,15 +198,15 @@ def laws_of(seed):
 @given(st.integers(0, 10_000), st.sampled_from([1.2, 3.0]))
 def test_the_marginal_is_preserved_at_the_cost_of_the_best_channel(seed, odds):
     laws = laws_of(seed)
-    found = tk.calibrate(laws, odds=odds, solver="columns", keep="marginal")
-    best = tk.calibrate(laws, odds=odds, solver="program", keep="marginal")
+    found = tk.calibrate(laws, odds=odds, preserve="marginal", options={"solver": "columns"})
+    best = tk.calibrate(laws, odds=odds, preserve="marginal", options={"solver": "program"})
     assert best.lower_bound * (1 - 1e-6) <= found.error <= 1.003 * best.error + 1e-4
     assert found.lower_bound <= best.error * (1 + 1e-9)
     assert spread_of(found) <= 1e-6
 
 
 def test_the_bound_with_the_marginal_is_certified(tmp_path):
-    found = tk.calibrate(laws_of(4), odds=1.5, solver="columns", keep="marginal")
+    found = tk.calibrate(laws_of(4), odds=1.5, preserve="marginal", options={"solver": "columns"})
     tk.certify(found).save(tmp_path / "certificate.json")
     proved = tk.verify(tmp_path / "certificate.json")
     assert proved.lower_bound == found.lower_bound > 0.95 * found.error
@@ -228,9 +228,14 @@ def spread_of(found):
 def test_sampling_anew_preserves_the_marginal_at_twice_the_cost(seed, odds, loss):
     rng = np.random.default_rng(seed)
     laws = {s: Finite(range(12), rng.dirichlet(np.full(12, 0.5)) * 50) for s in "ab"}
-    free, kept = (tk.calibrate(laws, odds=odds, loss=loss, solver="columns", keep=keep) for keep in (None, "marginal"))
+    free, kept = (
+        tk.calibrate(laws, odds=odds, preserve=keep, utility=tk.Utility(loss=loss), options={"solver": "columns"})
+        for keep in (None, "marginal")
+    )
     with patch("takifugu.mechanisms.optimal.mechanism.fit", lambda *_: False):
-        anew = tk.calibrate(laws, odds=odds, loss=loss, solver="columns", keep="marginal")
+        anew = tk.calibrate(
+            laws, odds=odds, preserve="marginal", utility=tk.Utility(loss=loss), options={"solver": "columns"}
+        )
     assert spread_of(anew) <= 1e-6
     assert kept.lower_bound <= anew.error <= 2 * free.error * (1 + 1e-4) + 1e-6
     assert kept.error <= 2 * free.error * 1.003 + 1e-6
@@ -240,10 +245,10 @@ def test_sampling_anew_preserves_the_marginal_at_twice_the_cost(seed, odds, loss
 
 
 def test_caution_preserves_the_marginal_by_sampling_anew():
-    found = tk.calibrate(laws_of(0), odds=2, solver="columns", keep="marginal", caution=0.5)
+    found = tk.calibrate(laws_of(0), odds=2, preserve="marginal", options={"solver": "columns", "caution": 0.5})
     assert spread_of(found) <= 1e-6
     assert found.lower_bound is None
-    finite = tk.calibrate(laws_of(1), alpha=3, epsilon=0.5, solver="columns", keep="marginal")
+    finite = tk.calibrate(laws_of(1), alpha=3, epsilon=0.5, preserve="marginal", options={"solver": "columns"})
     assert spread_of(finite) <= 1e-6
 
 
@@ -257,11 +262,11 @@ def test_what_takes_too_many_moves_is_refused_by_name():
         patch("takifugu.mechanisms.optimal.column_generation._MOST_RESAMPLED", 10),
         pytest.raises(MechanismError, match="marginal"),
     ):
-        tk.calibrate(laws_of(0), odds=2, solver="columns", keep="marginal", caution=0.5)
+        tk.calibrate(laws_of(0), odds=2, preserve="marginal", options={"solver": "columns", "caution": 0.5})
 
 
 def test_the_same_is_found_again():
-    found = [tk.calibrate(laws_of(7), odds=1.5, solver="columns") for _ in range(2)]
+    found = [tk.calibrate(laws_of(7), odds=1.5, options={"solver": "columns"}) for _ in range(2)]
     assert found[0].channel == found[1].channel
 
 

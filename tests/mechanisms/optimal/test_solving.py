@@ -128,7 +128,7 @@ def test_it_agrees_with_libqif(seed: int):
     # From the front door: each secret is its own value, and how common a value is goes into the loss.
     weighed = (pi[:, None] * loss * n).tolist()
     secrets = {value: tk.Finite(range(n), np.eye(n)[value]) for value in range(n)}
-    found = tk.calibrate(secrets, odds=math.exp(epsilon), loss=weighed, keep=None)
+    found = tk.calibrate(secrets, odds=math.exp(epsilon), preserve=None, utility=tk.Utility(loss=weighed))
     assert found.error == pytest.approx(best, rel=1e-6)
     assert found.lower_bound <= best * (1 + 1e-6)
 
@@ -201,7 +201,7 @@ def test_budgets_beyond_the_numbers_here_are_refused(alpha: float, epsilon: floa
     laws = {"a": tk.Finite([0, 1, 2], [1, 2, 0]), "b": tk.Finite([0, 1, 2], [5, 1, 3])}
     for keep in (None, "marginal", "mean"):
         with pytest.raises(tk.InputError, match="epsilon"):
-            tk.calibrate(laws, alpha=alpha, epsilon=epsilon, keep=keep)
+            tk.calibrate(laws, alpha=alpha, epsilon=epsilon, preserve=keep)
 
 
 def test_progress_is_told():

@@ -1,0 +1,9 @@
+from takifugu.publishing.best_channel import CONFIDENCE as CONFIDENCE
+from takifugu.publishing.best_channel import Asked as Asked
+from takifugu.publishing.best_channel import calibrated as calibrated
+from takifugu.publishing.best_channel import preserving as preserving
+from takifugu.publishing.publication import Published as Published
+from takifugu.publishing.publication import publish as publish
+from takifugu.publishing.publication import stated as stated
+from takifugu.publishing.recognised import default_ledger as default_ledger
+from takifugu.publishing.recognised import to_publish as to_publish
