@@ -42,9 +42,8 @@ from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 class EveryLaw(Limits):
     """For each (i, j) in `pairs`: what any law within bounds i publishes is within the limits of any within bounds j.
 
-    bounds: of each law; they say what laws it may be
-    shares: a law within each of the bounds, for what is mixed in by a repair
-    order: the inputs as the bounds have them (numbers ascend)
+    bounds: of each law; they say what laws it may be shares: a law within each of the bounds, for what is mixed in by a
+    repair order: the inputs as the bounds have them (numbers ascend)
     """
 
     bounds: Sequence[Bounds]

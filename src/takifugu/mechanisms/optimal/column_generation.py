@@ -27,6 +27,12 @@ def groups_of(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
 
     A group of g laws needs 2g conditions for an output where its pairs need g(g − 1).
 
+    Args:
+        pairs: directed pairs of laws.
+
+    Returns:
+        Groups, in the order of their first laws. In a group every law is within the odds of every other.
+
     >>> groups_of([(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)])
     ((0, 1, 2),)
     >>> groups_of([(0, 1), (1, 0), (1, 2), (2, 1)])
@@ -134,14 +140,28 @@ class Moves:
     shares: Array
 
     def published(self, laws: Array) -> Array:
-        """What each law publishes, laws by values."""
+        """What each law publishes, laws by values.
+
+        Args:
+            laws: a row of weights for each.
+
+        Returns:
+            As many rows, over the outputs.
+        """
         found = np.zeros(laws.shape)
         for law, into in zip(laws, found, strict=True):
             np.add.at(into, self.targets, law[self.sources] * self.shares)
         return found
 
     def apart(self, mass: Array) -> float:
-        """The total variation between values as they are there and as they are published on average."""
+        """The total variation between values as they are there and as they are published on average.
+
+        Args:
+            mass: how common each value is.
+
+        Returns:
+            A number between 0 and 1, 0 where the marginal is preserved.
+        """
         spread = np.bincount(self.targets, weights=mass[self.sources] * self.shares, minlength=len(mass))
         return float(np.abs(spread - mass).sum() / 2)
 
@@ -167,6 +187,13 @@ def resampled(moves: Moves, mass: Array) -> Moves | None:
     The true value and what is published are then alike given the output, so that the marginal is preserved; it is
     post-processing, so that nothing more is told; and no metric loses more than twice as much (proofs/optimal.md).
     None where it takes too many moves.
+
+    Args:
+        moves: a channel that keeps the guarantee.
+        mass: how common each value is.
+
+    Returns:
+        The composition of the channel with its own posterior.
     """
     from scipy.sparse import csr_array
 
@@ -207,6 +234,15 @@ def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Searc
     """The best channel that a number of rounds finds; it starts from `start`, or from coarse ones.
 
     Where all rows fit into one program a marginal is preserved, and otherwise it is not.
+
+    Args:
+        program: the problem.
+        rounds: how many improvements are tried.
+        seed: of what is chosen at random.
+        start: what an earlier search found.
+
+    Returns:
+        The moves, with prices where a program about all of the values was solved.
     """
     rng = np.random.default_rng(seed)
     if program.lean == 0 and fits(program, program.size):
@@ -420,6 +456,16 @@ def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
     """What every channel costs whose odds are within `program.odds` in every group; `lean` and `floor` play no part.
 
     Where the program keeps the marginal, it is about channels that preserve it.
+
+    Args:
+        program: the problem.
+        prices: of each law at each output.
+
+    Returns:
+        A bound for any prices, with rounding taken off (proofs/sparse.md); good ones make it tight.
+
+    Raises:
+        InputError: for prices of another shape, or that are no numbers.
     """
     values, kept = prices.values, prices.kept
     if values.shape != (len(program.members), program.size) or not np.isfinite(values).all():

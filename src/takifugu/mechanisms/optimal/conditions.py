@@ -20,13 +20,11 @@ _TINY = 1e-300
 class Point:
     """A channel, its slacks and multipliers. Arrays over pairs of output and input are outputs × inputs.
 
-    reduced: multipliers of K ≥ 0
-    parts: t, outputs × constraints of finite order
-    slack, weight: of the global inequalities: Σ_y t ≤ 1 for each constraint of finite order, then the diagonal
-    cone_slack, cone_weight: of p ≤ κ t^a q^{1−a} and then of p ≤ ρq, outputs × (all of these)
-    rows, kept: multipliers of the rows' sums and of the marginal
-    mean: the multiplier of the mean (one number), those of E[Y|x] = x (n numbers), or none
-    ends: u and l, m × 2; over, under: the multipliers of u ≥ K and of K ≥ l
+    reduced: multipliers of K ≥ 0 parts: t, outputs × constraints of finite order slack, weight: of the global
+    inequalities: Σ_y t ≤ 1 for each constraint of finite order, then the diagonal cone_slack, cone_weight: of p ≤ κ t^a
+    q^{1−a} and then of p ≤ ρq, outputs × (all of these) rows, kept: multipliers of the rows' sums and of the marginal
+    mean: the multiplier of the mean (one number), those of E[Y|x] = x (n numbers), or none ends: u and l, m × 2; over,
+    under: the multipliers of u ≥ K and of K ≥ l
     """
 
     channel: Array

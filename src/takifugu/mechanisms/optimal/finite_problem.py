@@ -96,10 +96,9 @@ _AT_ONCE = 4_000_000  # entries of pairs times outputs that are held in memory t
 class Limits:
     """How far apart what is published under the laws of a pair may be, for each (i, j) in `pairs`.
 
-    pairs: i against j, by the places of laws
-    alpha, epsilon: D_α is `epsilon` at most, and for α = ∞ the logarithm of every ratio; None is no such limit
-    odds: every ratio is this at most, as the exact number given; None is no such limit
-    excesses: for each (ε, δ), Σ (p − e^ε q)₊ is δ at most
+    pairs: i against j, by the places of laws alpha, epsilon: D_α is `epsilon` at most, and for α = ∞ the logarithm of
+    every ratio; None is no such limit odds: every ratio is this at most, as the exact number given; None is no such
+    limit excesses: for each (ε, δ), Σ (p − e^ε q)₊ is δ at most
     """
 
     pairs: Sequence[tuple[int, int]]
@@ -395,8 +394,7 @@ class Cells:
     """The values, coded, and what it costs to publish one as another.
 
     codes, published: of each value, and of each that may be published, the place of its entry, a row for each column
-    tables: the loss between any two entries of each column
-    is_ordered: whether the entries of a column are numbers
+    tables: the loss between any two entries of each column is_ordered: whether the entries of a column are numbers
     """
 
     codes: Indices

@@ -66,7 +66,21 @@ def interior_point(
     enough: float = 1e-5,
     progress: Callable[[int, float], None] | None = None,
 ) -> Iterate:
-    """The best iterate found: once its gap is `goal`, or `enough` when no step helps any more, or what there is."""
+    """The best iterate found: once its gap is `goal`, or `enough` when no step helps any more, or what there is.
+
+    A primal-dual method with Mehrotra's predictor and corrector on the cones of the guarantee. What it returns is
+    repaired and proved by others, so that no step of it need be right.
+
+    Args:
+        program: the problem.
+        allowed: which moves a channel may make.
+        goal: the relative gap at which it stops.
+        enough: the gap that is good enough where steps no longer help.
+        progress: called with the number of the step and the gap.
+
+    Returns:
+        A channel and multipliers.
+    """
     scale = _scale(program, allowed)
     cost = np.ascontiguousarray(program.cost.T) / scale
     setting = Setting(program, np.ascontiguousarray(allowed.T), cost, scale)
@@ -205,7 +219,15 @@ def _iterate(setting: Setting, at: Point, iterations: int) -> Iterate:
 
 
 def multipliers(setting: Setting, at: Point) -> Duals:
-    """What the point says about the lower bound, in the units of the program's loss."""
+    """What the point says about the lower bound, in the units of the program's loss.
+
+    Args:
+        setting: the program in the solver's units.
+        at: a point of the path.
+
+    Returns:
+        Multipliers for `lower_bound`, of the signs that it needs.
+    """
     program, k, scale = setting.program, setting.orders, setting.scale
     weights, ratios = np.zeros(k), np.ones((len(at.channel), k))
     if k:

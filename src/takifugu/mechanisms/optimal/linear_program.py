@@ -91,7 +91,15 @@ def identity(size: int) -> Entries:
 
 
 def kron(left: Entries, right: Entries) -> Entries:
-    """The Kronecker product: the right matrix in the place of every entry of the left one, times that entry."""
+    """The Kronecker product: the right matrix in the place of every entry of the left one, times that entry.
+
+    Args:
+        left: the matrix whose entries become blocks.
+        right: the matrix that every block is a multiple of.
+
+    Returns:
+        The entries of left ⊗ right.
+    """
     (height, width), other = right.shape, left.shape
     return Entries(
         (left.rows[:, None] * height + right.rows).ravel(),

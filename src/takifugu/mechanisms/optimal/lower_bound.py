@@ -22,12 +22,10 @@ from takifugu.mechanisms.optimal.program import Excess, Indices, Mask, Program, 
 class Duals:
     """Whatever they are, the bound they give is true (proofs/optimal.md); good ones make it tight.
 
-    weights: one number, 0 or more, per constraint of finite order; empty where there is none
-    ratios: outputs × constraints, above 0: where the tangent planes touch
-    odds: outputs × constraints, 0 or more: of p_i(y) ≤ ρ p_j(y); empty where the odds are free
-    kept: one per output, of any sign, for keep="marginal"; otherwise empty
-    mean: one for keep="mean", one per input for unbiased, otherwise empty; of any sign
-    diagonal: 0 or more, for the promised diagonal
+    weights: one number, 0 or more, per constraint of finite order; empty where there is none ratios: outputs ×
+    constraints, above 0: where the tangent planes touch odds: outputs × constraints, 0 or more: of p_i(y) ≤ ρ p_j(y);
+    empty where the odds are free kept: one per output, of any sign, for keep="marginal"; otherwise empty mean: one for
+    keep="mean", one per input for unbiased, otherwise empty; of any sign diagonal: 0 or more, for the promised diagonal
     spread: inputs × outputs, for a radius; otherwise empty
     """
 
@@ -60,7 +58,17 @@ class Duals:
         return cls(**arrays, diagonal=float(diagonal))
 
     def checked(self, program: Program) -> "Duals":
-        """The same multipliers, if they fit the program and have the signs the proof needs."""
+        """The same multipliers, if they fit the program and have the signs the proof needs.
+
+        Args:
+            program: that they are to prove a bound of.
+
+        Returns:
+            Themselves, with the shapes of the program.
+
+        Raises:
+            InputError: for a wrong shape, a NaN, or a sign that the proof does not allow.
+        """
         for name, shape in _shapes(program).items():
             given = getattr(self, name)
             if given.size == 0 and 0 in shape:
@@ -124,7 +132,19 @@ class Bracket:
 
 
 def lower_bound(program: Program, duals: Duals) -> float:
-    """A proved lower bound on the cost of every channel on this alphabet that keeps the promise and the wishes."""
+    """A proved lower bound on the cost of every channel on this alphabet that keeps the promise and the wishes.
+
+    Weak duality: for any multipliers of the right signs the least of the Lagrangian over all channels is a lower bound.
+    It is computed input by input, with every rounding error taken off, so that the bound holds whoever made the
+    multipliers.
+
+    Args:
+        program: the problem.
+        duals: the multipliers.
+
+    Returns:
+        The bound, 0 where something overflowed: a loss is never negative.
+    """
     tangents = proved_tangents(program, duals.checked(program))
     with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
         at = bracket(program, duals, tangents)
@@ -133,7 +153,16 @@ def lower_bound(program: Program, duals: Duals) -> float:
 
 
 def estimate(program: Program, duals: Duals, allowed: Mask) -> float:
-    """The same bound up to rounding errors, quickly: for the solver to see how far it has come."""
+    """The same bound up to rounding errors, quickly: for the solver to see how far it has come.
+
+    Args:
+        program: the problem.
+        duals: the multipliers.
+        allowed: which moves a channel may make.
+
+    Returns:
+        The bound in floats, which proves nothing.
+    """
     at = bracket(program, duals, float_tangents(program, duals))
     return float(least(at, allowed).sum() + at.constant)
 
@@ -144,7 +173,15 @@ def least(at: Bracket, allowed: Mask) -> Array:
 
 
 def total(rows: Array, constant: float) -> float:
-    """The sum, rounded down; zero where it is less, because a loss is never negative."""
+    """The sum, rounded down; zero where it is less, because a loss is never negative.
+
+    Args:
+        rows: what each input costs at least.
+        constant: what is added to all of them.
+
+    Returns:
+        A float that is not above the exact sum.
+    """
     if not np.isfinite(rows).all() or not math.isfinite(constant):
         return 0.0  # what every channel costs at least; an overflow proves nothing more
     found = _sum([*rows.tolist(), constant])
@@ -155,6 +192,13 @@ def to_state(proved: float, cost: float) -> float:
     """What is said of a proved bound: a hair less, so that a machine that rounds otherwise proves it again.
 
     And no more than what was found costs, which is itself computed in floats: a bound must not contradict it.
+
+    Args:
+        proved: the bound, as it was proved here.
+        cost: what the channel that was found costs.
+
+    Returns:
+        The bound that a certificate states.
     """
     return min(proved * (1 - _ROOM), cost)
 

@@ -197,7 +197,20 @@ class Optimal(Mechanism):
             )
 
     def find(self, problem: Problem, asked: Guarantee) -> Found:
-        """Solve, repair and prove."""
+        """Solve, repair and prove.
+
+        Args:
+            problem: laws on lists of values.
+            asked: the guarantee.
+
+        Returns:
+            The channel in whole numbers, proved to keep it; with a lower bound on what any such channel costs and the
+            numbers that prove the bound, where the search left some.
+
+        Raises:
+            MechanismError: where no channel keeps the guarantee and the wishes, or the search found none.
+            CalibrationError: where what was found could not be repaired, so that nothing is proved.
+        """
         rule = self.settled(problem)
         rule.require(asked)
         channel, bound, proof = _SOLVERS[rule.solver](rule, problem, asked)
@@ -222,7 +235,15 @@ class Optimal(Mechanism):
         raise InputError(f"what proves the lower bound is not from solver={rule.solver!r}")
 
     def program(self, problem: Problem, asked: Guarantee) -> Program:
-        """The convex program of a problem: the same from the same, so that a certificate can be checked."""
+        """The convex program of a problem: the same from the same, so that a certificate can be checked.
+
+        Args:
+            problem: laws on lists of values.
+            asked: the guarantee.
+
+        Returns:
+            The program about the values that somebody has; the others cost nothing.
+        """
         return _solved_program(self.settled(problem), problem, asked)
 
     def whole_program(self, problem: Problem, asked: Guarantee) -> Program:
@@ -243,7 +264,15 @@ class Optimal(Mechanism):
         )
 
     def covering(self, problem: Problem, number: int) -> Indices:
-        """The places of so many values that stand for all others at the least cost, about."""
+        """The places of so many values that stand for all others at the least cost, about.
+
+        Args:
+            problem: laws on lists of values.
+            number: how many.
+
+        Returns:
+            Places on the list.
+        """
         cells = _cells(self.loss, self.weights, problem, None)
         return covering(cells, table_of(problem).mass, number)
 
@@ -252,7 +281,16 @@ class Optimal(Mechanism):
         return _proved(self, problem, asked, moves, asked.epsilon)
 
     def proved_counts(self, problem: Problem, asked: Guarantee, matrix: Array) -> Counts:
-        """What a solver found for `program`, on all values, repaired and proved (proofs/finite-channels.md)."""
+        """What a solver found for `program`, on all values, repaired and proved (proofs/finite-channels.md).
+
+        Args:
+            problem: laws on lists of values.
+            asked: the guarantee.
+            matrix: a channel in floats, which may break the guarantee by what a solver leaves over.
+
+        Returns:
+            Counts over a power of two.
+        """
         rule, table = self.settled(problem), table_of(problem)
         forbidden = _forbidden(rule.forbidden, table.values)
         return repaired(

@@ -30,6 +30,15 @@ def by_levels(
     """The best channel between the values of a program, as well as so many rounds for each level find it.
 
     is_refined: whether the last level is solved too; otherwise the channel is that of the groups
+
+    Args:
+        program: the problem.
+        rng: for what is chosen at random.
+        rounds: of pricing on each level.
+        is_refined: whether the last level is solved too.
+
+    Returns:
+        The channel. What is found between groups of values is a good start between the values, since moves are short.
     """
     level = None if program.size <= _SMALL else coarser(program, rng)
     found = None if level is None else by_levels(level.program, rng, rounds=rounds)
@@ -77,6 +86,12 @@ class Level(NamedTuple):
 
         Every value does what its group does. Where the marginal is preserved, what becomes a group is spread over its
         values as these are there, and otherwise all of it becomes one of them: both keep the odds as they were.
+
+        Args:
+            found: between the groups.
+
+        Returns:
+            Moves between values, within the same odds.
         """
         used = found.shares > _USED
         moves = zip(
@@ -163,6 +178,14 @@ def covering(cells: Cells, mass: Array, number: int) -> Indices:
     """So many values, each chosen in turn because it brings what all cost to publish down most (Minoux 1978).
 
     Among the most common ones. What another value saves only falls as more are chosen, so most need no second look.
+
+    Args:
+        cells: what it costs to publish one value as another.
+        mass: how common each value is.
+        number: how many are chosen.
+
+    Returns:
+        Their places. Greedy choice is within 1 − 1/e of the best saving, since savings are submodular.
     """
     candidates = np.argsort(-mass, kind="stable")[: _CANDIDATES * number]
     far = cells.between(np.arange(len(mass)), candidates)

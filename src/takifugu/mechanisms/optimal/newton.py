@@ -42,9 +42,9 @@ class Spread:
 class Columns:
     """The Hessian blocks of all columns, inverted: a diagonal (with the ends u and l, if any) plus YᵀY.
 
-    inverse: m × n, the inverse of the whole diagonal; zero where a move is forbidden
-    factors: Y, m × k × n; factor_ends: its components for u and l, m × k × 2
-    kept: the shares m(x) where Σ_x m(x) dK(y|x) is prescribed, output by output; None otherwise
+    inverse: m × n, the inverse of the whole diagonal; zero where a move is forbidden factors: Y, m × k × n;
+    factor_ends: its components for u and l, m × k × 2 kept: the shares m(x) where Σ_x m(x) dK(y|x) is prescribed,
+    output by output; None otherwise
     """
 
     def __init__(
@@ -88,6 +88,15 @@ class Columns:
         """dK (m × g × n) and du, dl (m × g × 2), with Σ_x m(x) dK(y|x) = kept(y) (m × g, zero unless given).
 
         The third are the multipliers of what is kept, m × g; zero where nothing is.
+
+        Args:
+            right: the right-hand sides of the entries, m × g × n.
+            ends: those of the largest and least entry of each output, m × g × 2.
+            kept: those of the marginal, where it is preserved.
+
+        Returns:
+            The steps. A block is a diagonal plus a matrix of low rank, which Woodbury's identity inverts at the cost of
+            the rank.
         """
         moved, moved_ends = self._unkept(right, ends)
         if self.kept is None:
@@ -178,9 +187,8 @@ _TRACES = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)
 class Sides:
     """One right-hand side, or one solution, of the reduced system: what is left once slacks are eliminated.
 
-    columns, ends: m × n and m × 2; as a solution dK and (du, dl)
-    kept: m, or empty; as a solution the multipliers of the marginal
-    rows, tilts: n and n (or empty); as a solution the multipliers of the rows' sums and of E[Y|x] = x
+    columns, ends: m × n and m × 2; as a solution dK and (du, dl) kept: m, or empty; as a solution the multipliers of
+    the marginal rows, tilts: n and n (or empty); as a solution the multipliers of the rows' sums and of E[Y|x] = x
     totals: the global constraints and, at the end, the mean's
     """
 

@@ -26,18 +26,14 @@ class Program:
     """Minimise Σ_x m(x) Σ_y K(y|x) loss(x, y) over the channels K that keep the promise (proofs/optimal.md).
 
     laws: one row of weights per law, R × n; the law is the row over its sum, exactly, so that counts may be given
-    constraints: directed pairs (i, j) of rows, each asking for D_α(p_i K ‖ p_j K) ≤ ε
-    alpha, epsilon: the promise; α = ∞ asks for p_i(y) ≤ e^ε p_j(y), ε = ∞ for nothing
-    odds: a second promise beside it, p_i(y) ≤ odds·p_j(y)
-    mass: weights of the inputs in the loss and in what is kept; shares after division by their sum
-    loss: n × m, zero or more
-    inputs, outputs: the numbers behind the rows and columns of the loss, where they are numbers
-    keep: "marginal" (the outputs are the inputs, and their shares stay), "mean", or None
-    unbiased: E[Y | x] = x for every input
-    forbidden: n × m, True where an input must never become an output
-    diagonal: at least this share of the mass stays as it is (the outputs are the inputs)
-    radius: one t ≥ 0 per law; the promise then holds for every law within total variation t of it
-    chances: for bounded odds alone, one number above 0 per law, which it is multiplied by: how likely what was
+    constraints: directed pairs (i, j) of rows, each asking for D_α(p_i K ‖ p_j K) ≤ ε alpha, epsilon: the promise; α =
+    ∞ asks for p_i(y) ≤ e^ε p_j(y), ε = ∞ for nothing odds: a second promise beside it, p_i(y) ≤ odds·p_j(y) mass:
+    weights of the inputs in the loss and in what is kept; shares after division by their sum loss: n × m, zero or more
+    inputs, outputs: the numbers behind the rows and columns of the loss, where they are numbers keep: "marginal" (the
+    outputs are the inputs, and their shares stay), "mean", or None unbiased: E[Y | x] = x for every input forbidden: n
+    × m, True where an input must never become an output diagonal: at least this share of the mass stays as it is (the
+    outputs are the inputs) radius: one t ≥ 0 per law; the promise then holds for every law within total variation t of
+    it chances: for bounded odds alone, one number above 0 per law, which it is multiplied by: how likely what was
         published before was under it, so that the ratio of two laws is that of everything published together
     """
 
@@ -202,6 +198,14 @@ def distinct(
 ) -> tuple[Array, tuple[tuple[int, int], ...], Array | None]:
     """Equal laws merged (of their radii the largest), and constraints that say the same thing said once.
 
+    Args:
+        laws: a row of weights for each.
+        constraints: pairs of rows, each the first within a factor or divergence of the second.
+        radius: of each law, if any.
+
+    Returns:
+        The rows that differ, the pairs of those, and their radii. A solver's time grows with both.
+
     >>> rows, pairs, _ = distinct(np.array([[1.0, 1.0], [2.0, 2.0], [1.0, 3.0]]), ((0, 2), (1, 2), (0, 1)))
     >>> len(rows), pairs
     (2, ((0, 1),))
@@ -250,7 +254,17 @@ class Sides:
 
 
 def sides(program: Program, matrix: Array, spread: Array | None = None, *, some: slice = slice(None)) -> Sides:
-    """The two sides of every constraint, or of some, for a channel as outputs × inputs and a spread w(y) per output."""
+    """The two sides of every constraint, or of some, for a channel as outputs × inputs and a spread w(y) per output.
+
+    Args:
+        program: the problem.
+        matrix: a channel, outputs × inputs.
+        spread: how far the probabilities of each output lie apart, where laws have a radius.
+        some: which constraints are meant.
+
+    Returns:
+        What is published under either law of each constraint, moved to the worst prior within its radius.
+    """
     means, left, right = matrix @ program.shares.T, program.left[some], program.right[some]
     p, q = means[:, left], means[:, right]
     if spread is not None:
@@ -296,12 +310,27 @@ class Excess:
         return np.asarray(np.exp(np.minimum(logs - self.log_scale, 650.0)) - self.scale)
 
     def value(self, at: Sides) -> Array:
-        """G, m × C."""
+        """G, m × C.
+
+        Args:
+            at: the two sides of each constraint.
+
+        Returns:
+            One number for each output and constraint, 0 or more: G is convex and has its least value 0 where both sides
+                agree.
+        """
         bent = self._power(at.ratio, self.alpha) - self.alpha * (at.ratio - 1.0) * self.scale
         return np.asarray(np.maximum(at.q, 0.0) * np.maximum(bent, 0.0))
 
     def slopes(self, ratio: Array) -> tuple[Array, Array]:
-        """∂G/∂p and ∂G/∂q; both depend on the ratio alone."""
+        """∂G/∂p and ∂G/∂q; both depend on the ratio alone.
+
+        Args:
+            ratio: of the two sides.
+
+        Returns:
+            The two derivatives, from which a plane below G is made.
+        """
         return self.alpha * self._power(ratio, self.alpha - 1), -(self.alpha - 1) * self._power(ratio, self.alpha)
 
     def bend(self, at: Sides) -> Array:
@@ -312,7 +341,15 @@ class Excess:
 
 
 def excesses(program: Program, matrix: Array) -> Array:
-    """By how much, relatively, a channel (inputs × outputs) breaks each constraint in floats; infinite where by all."""
+    """By how much, relatively, a channel (inputs × outputs) breaks each constraint in floats; infinite where by all.
+
+    Args:
+        program: the problem.
+        matrix: a channel, inputs × outputs.
+
+    Returns:
+        One number for each constraint, at most 0 where it is kept and −1 where nothing is used of it.
+    """
     spread = np.ptp(matrix, axis=0) if program.radius is not None else None
     count, together = len(program.constraints), max(1, _TOGETHER // program.size[1])
     return np.concatenate(
@@ -346,7 +383,17 @@ def violation(program: Program, matrix: Array) -> float:
 
 
 def allowed_moves(program: Program) -> Mask:
-    """Inputs × outputs, False where every channel that keeps promise and wishes is zero; an error if none is left."""
+    """Inputs × outputs, False where every channel that keeps promise and wishes is zero; an error if none is left.
+
+    Args:
+        program: the problem.
+
+    Returns:
+        A mask, with which the solver leaves out what would only converge to 0.
+
+    Raises:
+        MechanismError: where an input has no output left.
+    """
     n, m = program.size
     allowed = np.ones((n, m), dtype=bool) if program.forbidden is None else ~program.forbidden
     if not allowed.any(axis=1).all():
@@ -423,7 +470,15 @@ def _promised_moves(program: Program, allowed: Mask) -> Mask:
 
 
 def shortfall(program: Program, matrix: Array) -> float:
-    """By how much a channel misses its wishes, each in a unit of its own: shares, or parts of the outputs' range."""
+    """By how much a channel misses its wishes, each in a unit of its own: shares, or parts of the outputs' range.
+
+    Args:
+        program: the problem.
+        matrix: a channel, inputs × outputs.
+
+    Returns:
+        The largest of the misses.
+    """
     missed = [float(np.abs(matrix.sum(axis=1) - 1.0).max())]
     pooled = program.pooled
     if program.keep == "marginal":
@@ -453,6 +508,13 @@ def free_channel(program: Program, allowed: Mask) -> Array | None:
     """Every input to the output it costs least at, if that keeps promise and wishes; None if not.
 
     It is looked for first: where it exists the best cost is often zero, which no relative gap ever reaches.
+
+    Args:
+        program: the problem.
+        allowed: which moves a channel may make.
+
+    Returns:
+        The channel, or None.
     """
     n, m = program.size
     matrix = np.zeros((n, m))

@@ -202,7 +202,15 @@ _MORE = 1.01  # times what is missing
 
 
 def whole_moves(moves: Moves, *, bits: int = _BITS_OF_MOVES) -> tuple[Integers, Integers, Integers]:
-    """Sources, targets and counts; those of each input sum to `1 << bits`, and none is 0."""
+    """Sources, targets and counts; those of each input sum to `1 << bits`, and none is 0.
+
+    Args:
+        moves: the shares of every input, which sum to 1 but for rounding.
+        bits: how fine the counts are.
+
+    Returns:
+        Three lists of one length. All shares are rounded down, and what is missing goes to the largest of each input.
+    """
     counts = np.floor(np.ldexp(moves.shares, bits)).astype(np.int64)
     used = counts > 0
     sources, targets, counts = moves.sources[used].astype(np.int64), moves.targets[used].astype(np.int64), counts[used]
@@ -214,7 +222,20 @@ def whole_moves(moves: Moves, *, bits: int = _BITS_OF_MOVES) -> tuple[Integers, 
 
 
 def repaired_moves(moves: Moves, values: Sequence[Value], promise: Promise, *, odds: Fraction) -> SparseChannel | None:
-    """The channel of the moves with every ratio within `odds`, if it is proved to keep the promise; None otherwise."""
+    """The channel of the moves with every ratio within `odds`, if it is proved to keep the promise; None otherwise.
+
+    Where few outputs are beyond the odds, and by little, every input becomes them a little more often. Otherwise they
+    are merged into one output that everyone shares, with ever more sound ones; merging is post-processing.
+
+    Args:
+        moves: what a solver found.
+        values: the list that is published from.
+        promise: what has to be proved.
+        odds: the factor, exactly.
+
+    Returns:
+        A channel in whole numbers, proved.
+    """
     table = _Counted(*whole_moves(moves), outputs=len(values))
     laws = [Masses.of(law) for law in promise.laws]
     hidden = sorted({i for pair in promise.pairs for i in pair})

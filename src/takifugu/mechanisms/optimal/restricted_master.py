@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class ColumnProgram:
     """Bounded odds on thousands of values: for every output and group, no law of it is above `odds` times another.
 
-    laws: probabilities, one row per law; groups: rows that are all to be hidden from one another
-    mass: how much each input counts in the loss; cells: the loss itself
-    lean, floor: each law's published probability p is counted as p + lean·(p + floor) where it is the larger, and as
+    laws: probabilities, one row per law; groups: rows that are all to be hidden from one another mass: how much each
+    input counts in the loss; cells: the loss itself lean, floor: each law's published probability p is counted as p +
+    lean·(p + floor) where it is the larger, and as
         p − lean·(p + floor) where it is the smaller; zero where nothing is kept in hand for what is not known
     keeps_marginal: whether every value is published as often, on average, as it is there
     """
@@ -54,10 +54,9 @@ class ColumnProgram:
 class Generated(NamedTuple):
     """Moves and their shares, and what proves that others would save little.
 
-    limits: what a unit of each row of the odds costs, rows by outputs (`Master.rows`)
-    prices: the same of the probability of each of `ColumnProgram.members`
-    kept: what a unit of each output costs, where the marginal is preserved
-    gap: how much of the cost more moves might save, as floats see it
+    limits: what a unit of each row of the odds costs, rows by outputs (`Master.rows`) prices: the same of the
+    probability of each of `ColumnProgram.members` kept: what a unit of each output costs, where the marginal is
+    preserved gap: how much of the cost more moves might save, as floats see it
     """
 
     sources: Indices
@@ -145,7 +144,14 @@ class Master:
         )
 
     def offer(self, keys: Indices) -> int:
-        """Add moves, as input × outputs + place of the output, and say how many of them are new."""
+        """Add moves, as input × outputs + place of the output, and say how many of them are new.
+
+        Args:
+            keys: the moves.
+
+        Returns:
+            A number; 0 says that pricing has nothing more to offer.
+        """
         new = np.setdiff1d(keys, self.keys)
         if not new.size:
             return 0
@@ -162,7 +168,12 @@ class Master:
         return int(new.size)
 
     def solve(self) -> "Round | None":
-        """The best shares of the moves offered so far; None where HiGHS finds none."""
+        """The best shares of the moves offered so far; None where HiGHS finds none.
+
+        Returns:
+            Amounts and prices. HiGHS goes on from the basis of the round before, which is most of why many rounds are
+            quick.
+        """
         interruptible(self.highs.run)
         import highspy
 
@@ -188,6 +199,12 @@ class Master:
         """Moves that would lower the cost, and about what no channel costs less than at these prices.
 
         In floats of half the length: what is proved is computed anew.
+
+        Args:
+            now: the round, whose prices are used.
+
+        Returns:
+            A few moves with negative reduced costs for each input that has any, and the Lagrangian bound.
         """
         size, width, cells = self.program.size, self.width, self.program.cells
         rates = [entry.astype(np.float32) for entry in self.rows.entries]
@@ -250,9 +267,9 @@ class Round(NamedTuple):
 class _Rows:
     """The rows of an output's odds: what each input adds to them, their limits, and the levels in them.
 
-    entries: for each row, a number for each input, in units of its weight
-    levels: for each group, the rows that its level is in and with what factor; none where the rows are pairs
-    signs: rows by members: how much of a member's probability is in the row
+    entries: for each row, a number for each input, in units of its weight levels: for each group, the rows that its
+    level is in and with what factor; none where the rows are pairs signs: rows by members: how much of a member's
+    probability is in the row
     """
 
     entries: list[Array]
@@ -312,6 +329,17 @@ def generated(program: ColumnProgram, outputs: Indices, offered: Indices, *, rou
     """The best channel to these outputs, or what so many rounds of pricing come to; None where HiGHS finds nothing.
 
     outputs: in ascending order; offered: moves to begin with, as input × outputs + place of the output
+
+    Column generation: a linear program over few moves, whose prices say which others would help.
+
+    Args:
+        program: the problem.
+        outputs: the values that may be published, in ascending order.
+        offered: moves to begin with.
+        rounds: how often prices are asked at most.
+
+    Returns:
+        The moves with their shares, and the prices that prove the most.
     """
     master = Master(program, outputs)
     master.offer(offered)

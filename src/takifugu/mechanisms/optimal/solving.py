@@ -156,11 +156,10 @@ _TRACE = 1e-5  # the largest entry of an output that an interior point gives up;
 class Solution:
     """A channel and what is known about it; the promise is kept in floats, and repair.py makes that a proof.
 
-    matrix: inputs × outputs, rows summing to one
-    value, lower_bound: its cost, and what no channel on this alphabet costs less than, proved
-    duals: the multipliers that prove the bound
-    gap: (value − lower_bound)/value; a value below 1e-9 of what publishing a constant costs counts as that much
-    iterations, method: of the solver: "free" (nothing needed hiding), "highs" or "interior-point"
+    matrix: inputs × outputs, rows summing to one value, lower_bound: its cost, and what no channel on this alphabet
+    costs less than, proved duals: the multipliers that prove the bound gap: (value − lower_bound)/value; a value below
+    1e-9 of what publishing a constant costs counts as that much iterations, method: of the solver: "free" (nothing
+    needed hiding), "highs" or "interior-point"
     """
 
     matrix: Array

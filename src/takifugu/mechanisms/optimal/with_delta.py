@@ -25,11 +25,9 @@ _DIGITS = 2**48  # multipliers are whole multiples of one part in so many: short
 class Multipliers:
     """Whatever they are, the bound they give is true; good ones make it tight.
 
-    slack: parts × pairs × outputs, 0 or more: of p_i(y) − e^ε p_j(y) ≤ t(y)
-    odds: pairs × outputs, 0 or more; empty where the odds are free
-    kept: one for each output, for keep="marginal"; otherwise empty
-    mean: one for keep="mean", one for each input for unbiased; otherwise empty
-    diagonal: 0 or more
+    slack: parts × pairs × outputs, 0 or more: of p_i(y) − e^ε p_j(y) ≤ t(y) odds: pairs × outputs, 0 or more; empty
+    where the odds are free kept: one for each output, for keep="marginal"; otherwise empty mean: one for keep="mean",
+    one for each input for unbiased; otherwise empty diagonal: 0 or more
     """
 
     slack: Array
@@ -57,9 +55,8 @@ class Multipliers:
 class WithDelta:
     """The linear program: the laws, wishes and costs of `program`, and the parts about (ε, δ).
 
-    program: its promise is the bound on odds beside δ, where there is one
-    excesses: (ε, δ) of each part
-    odds: the largest ratio, as the exact number given or rounded up; None where the odds are free
+    program: its promise is the bound on odds beside δ, where there is one excesses: (ε, δ) of each part odds: the
+    largest ratio, as the exact number given or rounded up; None where the odds are free
     """
 
     program: Program
