@@ -17,6 +17,7 @@ from takifugu.reports import (
     at_most,
     besides,
     clean,
+    in_letters,
     in_steps,
     listed,
     number,
@@ -77,12 +78,22 @@ def _noise(facts: "Facts", choice: "Choice") -> dict[str, Any]:
         "theta": theta if math.isfinite(theta) else None,
         "figure": {"before": f"{noise.symbol} =", "value": number(noise.size, 6), "after": ""},
         "in_words": in_words(facts, choice.fit),
-        "guarantee": words.answer(facts),
+        "guarantee": _hidden(facts),
         "odds_words": words.odds(facts),
         "use_words": _joined(words.usefulness(facts), words.order(facts), words.saving(facts), _whom(facts, choice)),
         "before_words": "before noise",
         "after_words": "after noise",
     }
+
+
+def _hidden(facts: NoiseFacts) -> str:
+    """What the noise hides; odds in their own word, and not as an order of infinity."""
+    told, asked = words.answer(facts), facts.calibration.guarantee
+    most = asked.most_odds
+    if most is None or not math.isinf(getattr(asked, "alpha", 0.0)):
+        return told
+    kept = f"posterior odds change by at most a factor of {number(most)}"
+    return told.replace(f"within the budget ({in_letters(asked)})", kept).replace(f"({in_letters(asked)})", f"({kept})")
 
 
 def _whom(facts: "Facts", choice: "Choice") -> str | None:

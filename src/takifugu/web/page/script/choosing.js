@@ -219,6 +219,7 @@ function fieldLists(columns) {
     const input = document.createElement("input");
     Object.assign(input, { type: "text", id: `list-${k}`, value: lists.typed[name] || "", placeholder: "as in the rows", autocomplete: "off", maxLength: 1000 });
     Object.assign(label, { textContent: name, htmlFor: input.id });
+    input.setAttribute("aria-label", `list of ${name}`);
     input.addEventListener("input", () => { lists.typed[name] = input.value; });
     const field = document.createElement("div");
     field.append(label, input);

@@ -2,6 +2,19 @@
 
 const FORM = ["sheet", "sep", "header", "skip", "decimal", "thousands", "encoding", "na", "sentinels", "tidy", "merge"];
 
+const form = { shown: {} }; // what stands in the fields when the page has filled them
+
+// Whether something was said of the form since: what is shown is then of the file as it was read before.
+const saidAnew = () => !$("reading-field").hidden && Object.entries(form.shown).some(([name, value]) => $(`reading-${name}`).value !== value);
+
+function remindOfReading() {
+  const anew = saidAnew();
+  $("reading-suspects").textContent = anew ? "Nothing of this counts before you read the file again."
+    : form.suspects || "";
+  if (!anew) refresh(0);
+  else if (!$("answer").hidden) outdate(true);
+}
+
 // What was said of a file's form; only the fields that a file of its kind has are seen.
 function showReading({ reading }) {
   $("reading-field").hidden = !reading;
@@ -19,6 +32,12 @@ function showReading({ reading }) {
     }
     field.value = reading[name];
   }
+  noteForm();
+}
+
+function noteForm() {
+  const there = FORM.filter((name) => !$(`reading-${name}`).hidden);
+  Object.assign(form, { shown: Object.fromEntries(there.map((name) => [name, $(`reading-${name}`).value])), suspects: $("reading-suspects").textContent });
 }
 
 // A code that is suspected is written where it would be declared, and nothing is done about it unasked.
@@ -29,6 +48,7 @@ function showSuspects(suspects) {
   $("reading-field").open = true;
   $("reading-suspects").textContent =
     "The suspected codes above are published like any other value until you read the file again.";
+  noteForm();
 }
 
 // Of a file that is not read there is nothing to choose, and what was shown is about another.
@@ -58,8 +78,7 @@ async function readAgain() {
   const before = offer.unread ? offer.wanted : { ...question(), column: $("column").value, more: ticked($("more")) };
   $("read-again").disabled = true;
   try {
-    const form = Object.fromEntries(fields.map((name) => [name, $(`reading-${name}`).value]));
-    await readAs($("table").value, form);
+    await readAs($("table").value, Object.fromEntries(fields.map((name) => [name, $(`reading-${name}`).value])));
     await chooseTable(before);
     if ($("drop-note").classList.contains("bad")) tellDropped(offer.tables.find((one) => one.name === $("table").value).title);
   } catch (error) {
@@ -76,18 +95,21 @@ async function chooseLinked(name, wanted) {
   applySettings(wanted);
   $("table").value = name;
   const now = offer.tables.find((one) => one.name === name).reading || {};
-  const form = Object.fromEntries(Object.keys(now).map((field) => [field, wanted.reading[field] || ""]));
-  const other = Object.keys(wanted.reading).length > 0 && Object.entries(form).some(([field, said]) => said !== now[field]);
+  const asked = Object.fromEntries(Object.keys(now).map((field) => [field, wanted.reading[field] || ""]));
+  const other = Object.keys(wanted.reading).length > 0 && Object.entries(asked).some(([field, said]) => said !== now[field]);
   try {
-    if (other) await readAs(name, form);
+    if (other) await readAs(name, asked);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     offer.wanted = wanted;
-    showReading({ reading: form });
+    showReading({ reading: asked });
     showUnread(error);
     return;
   }
   await chooseTable(wanted);
 }
 
-const listenToReading = () => $("read-again").addEventListener("click", () => readAgain().catch(fail));
+function listenToReading() {
+  $("read-again").addEventListener("click", () => readAgain().catch(fail));
+  document.querySelector("#reading-field .reading").addEventListener("input", remindOfReading);
+}

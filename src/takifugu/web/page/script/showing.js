@@ -41,9 +41,10 @@ function unsettle() {
 
 // From the very moment of a change nothing can be taken or published of what is shown; where a new answer takes its
 // time, it is dimmed as well, and said to be out of date.
-function outdate() {
+function outdate(told = false) {
   shown.settled = null;
   $("answer").inert = true;
+  if (told) $("outdated").hidden = false;
 }
 
 // Another table is being opened, or there is no answer: nothing that was said or shown before may stand under its name.

@@ -114,10 +114,8 @@ async function send(extra) {
       turns.shown = mine;
       tell("");
       show(answer, asked);
-      if (mine < turns.latest) { // of a slider that is moving on
-        outdate();
-        $("outdated").hidden = !turns.following;
-      }
+      if (saidAnew()) outdate(true);
+      else if (mine < turns.latest) outdate(turns.following); // of a slider that is moving on
     }
   } catch (error) {
     if (mine === turns.latest && error instanceof Overtaken) refresh(0, extra); // by none that is known here
