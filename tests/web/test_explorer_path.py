@@ -25,10 +25,12 @@ _FAINT = """() => {
     const [r, g, b, a = 1] = parts(getComputedStyle(one).backgroundColor);
     return a === 1 ? [r, g, b] : over([r, g, b, a], ground(one.parentElement));
   };
-  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => (v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4))
+  const linear = (v) => (v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => [r, g, b].map((v) => linear(v / 255))
     .reduce((sum, v, k) => sum + v * [.2126, .7152, .0722][k], 0);
-  const texts = [...document.querySelectorAll("body *")].filter((one) => !one.closest("svg, [inert], script, style, option")
-    && [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()) && one.checkVisibility() && !one.disabled);
+  const speaks = (one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  const texts = [...document.querySelectorAll("body *")].filter((one) => speaks(one) && one.checkVisibility()
+    && !one.disabled && !one.closest("svg, [inert], script, style, option"));
   const faint = texts.map((one) => {
     const style = getComputedStyle(one);
     const paper = ground(one);

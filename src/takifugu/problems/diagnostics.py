@@ -356,8 +356,8 @@ _LISTS = {
     # Lists, bounds and steps that were read from the data, and so are no public knowledge.
     "domain-read": Template(
         "the {values} values that {column!r} may take were read from the data{step:?, in bins {step:g} wide|}: that a "
-        "rare one is on the list tells that somebody has it. {to:@page→The command and the Python below take public "
-        "lists (--domain, domain=), which avoid that|Give a list that is public, with {arg:domain=}, to avoid that}"
+        "rare one is on the list tells that somebody has it. {to:@page→Give a public one under “Lists of values” to "
+        "avoid that|Give a list that is public, with {arg:domain=}, to avoid that}"
     ),
     "lattice-read": Template(
         "the {bounds_read:?bounds {low:g} to {high:g}{step_read:? and |}|}{step_read:?step {step:g}|} of column "

@@ -153,8 +153,6 @@ _PHRASES = {
     f"the separator, under {_HERE}",
     "name another encoding (encoding=)": f"name another encoding under {_HERE}",
     "or name its encoding if it is a text in UTF-16": f"or name its encoding under {_HERE} if it is a text in UTF-16",
-    "Give a list that is public, with domain=, to avoid that": "Give a public one under “Lists of values” to avoid "
-    "that",
     "merge rare secrets or leave them out (leave_out=)": "merge rare values of the secret, or leave them out",
     "give coarser lists (domain=)": "give coarser “Lists of values”",
     "or ask for assurance='band', which needs no model and costs more": "or give the command or the Python below "
