@@ -1,7 +1,7 @@
 """From beliefs and a guarantee to the channel that keeps it."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -416,7 +416,14 @@ def mechanism_options(by: Adversary, to: Utility, options: Mapping[str, object] 
     return asked | own
 
 
-def _of_chains(priors: Any, find: Any, asked: Guarantee, *, confidence: float | None, seed: int) -> Calibration:
+def _of_chains(
+    priors: Any,
+    find: Callable[[Sequence[Mapping[Any, Law]], Guarantee], Calibration],
+    asked: Guarantee,
+    *,
+    confidence: float | None,
+    seed: int,
+) -> Calibration:
     """What is enough for people drawn like those of a chain, or for every chain of a box."""
     if hasattr(priors, "of_people"):
         from takifugu.calibration.of_people import kept_for_people
@@ -624,7 +631,7 @@ def sweep(
         raise InputError("give alpha and epsilon, odds, or all of them: there is nothing to calibrate at")
     promises = [asked_for(alpha=order, epsilon=budget, odds=None) for order in orders for budget in budgets]
     promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in factors]
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for name in [None] if mechanisms is None else mechanisms:
         for asked in promises:
             here = (asked.alpha, asked.epsilon, default_mechanism(problem, asked) if name is None else name)
@@ -637,7 +644,7 @@ def sweep(
     return found if problem.space == "values" else found[columns]
 
 
-def _figures(one: Calibration) -> tuple[Any, ...]:
+def _figures(one: Calibration) -> tuple[object, ...]:
     noise = (getattr(one, figure, math.nan) for figure in ("theta", "variance"))
     if one.channel.publishes != "values":
         return (*noise, one.worst_pair, math.nan, math.nan)
@@ -646,5 +653,5 @@ def _figures(one: Calibration) -> tuple[Any, ...]:
     return (*noise, one.worst_pair, one.error, one.channel.as_list().share_changed(table_of(one.problem).mass))
 
 
-def _several(values: Any) -> list[Any]:
+def _several(values: object) -> list[object]:
     return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]

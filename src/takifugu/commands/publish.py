@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -36,11 +36,16 @@ from takifugu.errors import CalibrationError, InputError, LedgerError
 from takifugu.problems import has_code
 
 if TYPE_CHECKING:
+    from takifugu.calibration import Calibration
     from takifugu.certificates import Certificate, ChannelCertificate, Statement
     from takifugu.problems import Diagnostic
     from takifugu.publishing import Asked
     from takifugu.queries import PrivateCounts
-    from takifugu.tables import Reading
+    from takifugu.releases import FileRelease, Ledger
+    from takifugu.tables import Reading, Table
+
+    # The table, its ledger, what there is to say of its people, and why it is refused.
+    Opened = tuple[Table, Ledger, Sequence[Diagnostic], str | None]
 
 
 class _Planned(Command):
@@ -320,7 +325,7 @@ def command(typed: Typed) -> None:
 # What `takifugu publish` says when it is done, or would say: one page of plain words.
 
 
-def tell_before(made: Any, bare: str | None, known: str | None, warned: Container["Diagnostic"] = ()) -> None:
+def tell_before(made: "Calibration", bare: str | None, known: str | None, warned: Container["Diagnostic"] = ()) -> None:
     """The same lines where nothing left; `bare` says why publishing would be refused, `known` that it was done.
 
     What people were `warned` of already, in the very same output, is not said twice.
@@ -342,11 +347,11 @@ def tell_before(made: Any, bare: str | None, known: str | None, warned: Containe
 
 
 def tell(
-    made: Any,
-    done: Any,
+    made: "Calibration",
+    done: "FileRelease",
     target: Path,
     paths: dict[str, Path],
-    ledger: Any,
+    ledger: "Ledger",
     positions: Path | None = None,
     warned: Container["Diagnostic"] = (),
 ) -> None:
@@ -379,7 +384,7 @@ def tell(
         tell_files([(path.name, what) for path, what in made_files if path.parent == folder], out)
 
 
-def _figures(made: Any) -> dict[str, Any]:
+def _figures(made: "Calibration") -> dict[str, object]:
     """The summary as plain values."""
     from takifugu.estimates import compared_laws
     from takifugu.reports import told
@@ -396,13 +401,13 @@ def _figures(made: Any) -> dict[str, Any]:
     }
 
 
-def _print(made: Any, done: Any, paths: dict[str, Path]) -> None:
+def _print(made: "Calibration", done: "FileRelease", paths: dict[str, Path]) -> None:
     files = {name: os.fspath(path) for name, path in paths.items()}
     print_json(_figures(made) | {"published": True, "rows": done.rows, "files": files})
 
 
 def _tell_dry(
-    typed: Typed, made: Any, words: str | None, known: str | None, warned: Container["Diagnostic"] = ()
+    typed: Typed, made: "Calibration", words: str | None, known: str | None, warned: Container["Diagnostic"] = ()
 ) -> None:
     """What a dry run has to say."""
     bare = None if typed.allow_no_noise else words
@@ -496,7 +501,7 @@ def _papers(statement: "Statement", proved: "Certificate | ChannelCertificate") 
     return {"statement": statement.to_dict(), "certificate": sealed.to_dict(), "public": public.to_dict()}
 
 
-def _opened(typed: Typed, asked: "Asked", source: Any, where: Path | None) -> tuple[Any, Any, Any, str | None]:
+def _opened(typed: Typed, asked: "Asked", source: object, where: Path | None) -> "Opened":
     """The table that may be published, its ledger, what there is to say of its people, and why it is refused.
 
     Only a dry run goes on where the ledger knows the records.
@@ -518,7 +523,7 @@ def _opened(typed: Typed, asked: "Asked", source: Any, where: Path | None) -> tu
     return table, ledger, found, None
 
 
-def _book(typed: Typed, asked: "Asked", table: Any, where: Path | None) -> Any:
+def _book(typed: Typed, asked: "Asked", table: "Table", where: Path | None) -> "Ledger":
     """The ledger: the one that is named, or the one beside the table."""
     from takifugu.publishing import default_ledger
     from takifugu.releases import Ledger, require_place
@@ -553,7 +558,7 @@ def _require_free(paths: Iterable[Path], source: str, named: str | None) -> None
             raise InputError(f"{os.fspath(path)!r} exists already: what was published is not written over")
 
 
-def _source(typed: Typed) -> tuple[Any, Path | None]:
+def _source(typed: Typed) -> tuple[object, Path | None]:
     """A file, or a bundled dataset where no file has that name; and where the file is."""
     from takifugu import datasets
 

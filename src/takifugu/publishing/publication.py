@@ -62,7 +62,7 @@ class Published:
     _positions: npt.NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
     _true: Any = field(default=None, repr=False, compare=False)  # the rows that left, as they were
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Everything but the positions and the true rows: no file holds them that was not asked for."""
         return {**self.__dict__, "_positions": None, "_true": None}
 
@@ -280,7 +280,7 @@ def publish(
     return published(table, asked, book, insecure_seed=insecure_seed)
 
 
-def published(table: Any, asked: Asked, ledger: Ledger | None, *, insecure_seed: int | None = None) -> Published:
+def published(table: object, asked: Asked, ledger: Ledger | None, *, insecure_seed: int | None = None) -> Published:
     """What `publish` does, once all that is asked for is known to make sense."""
     import narwhals as nw
 
@@ -356,7 +356,7 @@ def stated(asked: Asked) -> list[Diagnostic]:
     return [Diagnostic("order-kept")] if asked.order == "keep" else []
 
 
-def _true_rows(frame: Any, made: Calibration, asked: Asked) -> Any:
+def _true_rows(frame: object, made: Calibration, asked: Asked) -> Any:
     """The columns that left, of the rows that did, as they were; None of what is not in memory."""
     import narwhals as nw
 
@@ -365,7 +365,7 @@ def _true_rows(frame: Any, made: Calibration, asked: Asked) -> Any:
     return protected(frame, made, made.answer.secret, asked.others).select([*made.answer.columns, *asked.keep])
 
 
-def made_once(table: Any) -> tuple[Any, bool]:
+def made_once(table: object) -> tuple[object, bool]:
     """A lazy table of Polars collected, and whether it was one: read for every count, it might be another each time.
 
     So might a table of Spark's, which then is made where it lies.
@@ -382,7 +382,7 @@ def made_once(table: Any) -> tuple[Any, bool]:
     return collected(frame).to_native(), True
 
 
-def _refuse_late(table: Any, *, has_ledger: bool, is_seeded: bool) -> None:
+def _refuse_late(table: object, *, has_ledger: bool, is_seeded: bool) -> None:
     """Refuse before the search for a channel what `release` would refuse of a lazy table after it."""
     import narwhals as nw
 
@@ -395,12 +395,12 @@ def _refuse_late(table: Any, *, has_ledger: bool, is_seeded: bool) -> None:
     refuse_of_spark(has_ledger=has_ledger, is_seeded=is_seeded)
 
 
-def _known_by(table: Any, ledger: Ledger | None, read: Sequence[str]) -> Sequence[str]:
+def _known_by(table: object, ledger: Ledger | None, read: Sequence[str]) -> Sequence[str]:
     """The columns by which the ledger knows the rows of a file; a table in memory has them all."""
     return ledger.recognise(read, table.columns).columns if ledger is not None and isinstance(table, Table) else ()
 
 
-def _rows_to_draw(table: Any, made: Calibration, reading: Reading | None, *, keep: Sequence[str]) -> Any:
+def _rows_to_draw(table: object, made: Calibration, reading: Reading | None, *, keep: Sequence[str]) -> Any:
     """The rows to publish; those without a needed value are left out, as was counted, but of private counts."""
     answer = made.answer
     needed = [] if answer is None else list(dict.fromkeys([*answer.columns, *answer.secret]))

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import InputError, LedgerError, PublishedOnceError
 from takifugu.messages import Message
@@ -19,6 +19,12 @@ from takifugu.releases import (
     require_one_row,
 )
 from takifugu.tables import Reading, Table, as_read, files_behind, how_many, stream
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import numpy as np
+    import numpy.typing as npt
+    from narwhals.typing import IntoDataFrame
 
 
 def default_ledger(table: Table, file: Path, read: Sequence[str]) -> Path:
@@ -88,7 +94,7 @@ def to_publish(
     return table, _of_people(own, own.hashes(own.own), repeats)
 
 
-def _require_complete(table: Any, needed: Sequence[str], reading: Reading | None) -> None:
+def _require_complete(table: object, needed: Sequence[str], reading: Reading | None) -> None:
     """Refuse rows none of which can be published: those that lack a value are new again every time."""
     import narwhals as nw
 
@@ -106,7 +112,7 @@ def _require_complete(table: Any, needed: Sequence[str], reading: Reading | None
         )
 
 
-def refuse_elsewhere(table: Any, ledger: Ledger | None, read: Sequence[str], reading: Reading | None) -> None:
+def refuse_elsewhere(table: object, ledger: Ledger | None, read: Sequence[str], reading: Reading | None) -> None:
     """Refuse rows that another ledger beside the table or its own ledger has come to know by now."""
     names = _columns(table)
     near: list[str | os.PathLike[str]] = [*files_behind(table), *([] if ledger is None else [ledger.path])]
@@ -117,7 +123,7 @@ def refuse_elsewhere(table: Any, ledger: Ledger | None, read: Sequence[str], rea
         beside.refuse()
 
 
-def _of_people(seen: Recognition, hashes: Any, repeats: str) -> list[Diagnostic]:
+def _of_people(seen: Recognition, hashes: "npt.NDArray[np.uint64]", repeats: str) -> list[Diagnostic]:
     if not seen.own.is_id:
         return []
     hashes.sort()
@@ -125,7 +131,7 @@ def _of_people(seen: Recognition, hashes: Any, repeats: str) -> list[Diagnostic]
     return [] if most < 2 else [Diagnostic("rows-of-one-person", column=seen.own.columns[0], most=most)]
 
 
-def _columns(table: Any) -> list[str] | None:
+def _columns(table: object) -> list[str] | None:
     import narwhals as nw
 
     if isinstance(table, Table):
@@ -134,7 +140,7 @@ def _columns(table: Any) -> list[str] | None:
     return frame.columns if isinstance(frame, nw.DataFrame) else None
 
 
-def _batches(table: Any, reading: Reading | None, columns: Sequence[str]) -> Iterator[Any]:
+def _batches(table: object, reading: Reading | None, columns: Sequence[str]) -> "Iterator[nw.DataFrame[IntoDataFrame]]":
     if isinstance(table, Table):
         yield from stream(table, columns)
     else:
@@ -142,7 +148,7 @@ def _batches(table: Any, reading: Reading | None, columns: Sequence[str]) -> Ite
         yield frame if reading is None else as_read(frame, reading)
 
 
-def _look(table: Any, reading: Reading | None, looking: Iterable[Recognition]) -> None:
+def _look(table: object, reading: Reading | None, looking: Iterable[Recognition]) -> None:
     looking = list(looking)
     columns = list(dict.fromkeys(name for one in looking for name in one.columns))
     for rows in _batches(table, reading, columns):
@@ -152,7 +158,7 @@ def _look(table: Any, reading: Reading | None, looking: Iterable[Recognition]) -
         table.require_unchanged()
 
 
-def _rows(table: Any, reading: Reading | None, kept: Any) -> Any:
+def _rows(table: object, reading: Reading | None, kept: "npt.NDArray[np.bool_]") -> object:
     """Some rows of a table, in memory."""
     if not isinstance(table, Table):
         frame: Any = as_frame(table)

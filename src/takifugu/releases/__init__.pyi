@@ -5,6 +5,7 @@ from takifugu.releases.binding import require_inside as require_inside
 from takifugu.releases.depending import depend as depend
 from takifugu.releases.drawing import drawing_of as drawing_of
 from takifugu.releases.drift import coin_divergence as coin_divergence
+from takifugu.releases.file_release import FileRelease as FileRelease
 from takifugu.releases.file_release import release_file as release_file
 from takifugu.releases.frames import INSECURE as INSECURE
 from takifugu.releases.frames import POSITION as POSITION
