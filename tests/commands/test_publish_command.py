@@ -223,7 +223,8 @@ def test_a_group_of_one_row_is_left_out_as_the_refusal_says(table):
     assert refused.stderr.endswith("merge it with another secret, or leave it out with --leave-out\n")
     asked = ["calibrate", str(table), "--secret", "diagnosis", "--query", "row:stay", "--odds", "1.5"]
     assert "leave it out by naming the others with --pair\n" in CliRunner().invoke(main, asked).stderr
-    with pytest.raises(tk.InputError, match=r"with Reading\(leave_out=\[...\]\) in publish or by naming the others in `secrets`"):
+    advice = r"with Reading\(leave_out=\[...\]\) in publish or by naming the others in `secrets`"
+    with pytest.raises(tk.InputError, match=advice):
         tk.publish(table, secret="diagnosis", columns=["stay"])
     assert run(table, "--columns", "stay", "--odds", "1.5", "--leave-out", "rare").exit_code == 0
     assert len(pd.read_csv(table.with_name("published.csv"))) == 239
