@@ -99,4 +99,20 @@ def test_lists_are_swept_by_odds():
         assert row["changed"] == pytest.approx(1 - people["education-num"].map(stay).mean(), rel=1e-9)
         assert (row["alpha"], row["theta"]) == (None, None)
     assert run(*given).exit_code == 2
-    assert "--alpha and --epsilon, --odds" in run(*given, "--alpha", 3).stderr
+    assert "--alpha and --epsilon, --epsilon and --delta, or --odds" in run(*given, "--alpha", 3).stderr
+
+
+def test_shares_are_swept_at_every_budget():
+    given = ("heart", "--secret", "slope", "--pair", 1, 3, "--query", "raw:oldpeak", "--mechanism", "exact,laplace")
+    rows = json.loads(run(*given, "--epsilon", "0.5,1", "--delta", "1e-5", "--json").stdout)
+    assert [(row["epsilon"], row["delta"], row["mechanism"]) for row in rows] == [
+        *((epsilon, 1e-5, "exact") for epsilon in (0.5, 1.0)),
+        *((epsilon, 1e-5, "laplace") for epsilon in (0.5, 1.0)),
+    ]
+    patients = tk.datasets.load("heart").query("slope in (1, 3)").dropna(subset=["oldpeak"])
+    priors = tk.fit_priors(patients, secret="slope", query=tk.Raw("oldpeak"))
+    assert rows[-1]["variance"] == tk.calibrate(priors, epsilon=1, delta=1e-5, noise="laplace").variance
+    shown = run(*given, "--epsilon", 1, "--delta", "1e-5").stdout
+    assert "standard deviation" in shown
+    assert "–" in shown  # no order
+    assert "epsilon,delta,mechanism" in run(*given, "--epsilon", 1, "--delta", "1e-5", "--csv", "-").stdout

@@ -555,6 +555,7 @@ def sweep(
     *,
     alpha: float | Iterable[float] = (),
     epsilon: float | Iterable[float] = (),
+    delta: float | Iterable[float] = (),
     odds: float | Iterable[float] = (),
     mechanism: str | Iterable[str] | None = None,
     pairs: Iterable[Pair] | None = None,
@@ -577,7 +578,9 @@ def sweep(
     Args:
         priors: as for `calibrate`.
         alpha: one order, or several.
-        epsilon: one budget, or several, each at every order.
+        epsilon: one budget, or several, each at every order and with every δ.
+        delta: one share, or several: each a row (ε, δ) at every budget, which has no order. The table then has a column
+            `delta`, and `std`, the standard deviation of whichever noise it is.
         odds: one factor, or several, each a row of infinite order.
         mechanism: one name, or several; by default the one that `calibrate` would take.
         pairs: as for `calibrate`, and so is all that follows.
@@ -626,22 +629,30 @@ def sweep(
         [check.order(a) for a in _several(alpha)],
         [check.budget(e) for e in _several(epsilon)],
     )
-    factors = _several(odds)
-    if bool(orders) != bool(budgets) or not (orders or factors):
-        raise InputError("give alpha and epsilon, odds, or all of them: there is nothing to calibrate at")
+    factors, shares = _several(odds), _several(delta)
+    if bool(orders or shares) != bool(budgets) or not (orders or shares or factors):
+        raise InputError(
+            "give alpha and epsilon, epsilon and delta, odds, or all of them: there is nothing to calibrate at"
+        )
     promises = [asked_for(alpha=order, epsilon=budget, odds=None) for order in orders for budget in budgets]
+    promises += [asked_for(epsilon=budget, delta=share) for share in shares for budget in budgets]
     promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in factors]
     rows: list[tuple[object, ...]] = []
     for name in [None] if mechanisms is None else mechanisms:
         for asked in promises:
-            here = (asked.alpha, asked.epsilon, default_mechanism(problem, asked) if name is None else name)
+            rule = default_mechanism(problem, asked) if name is None else name
+            numbers = tuple(getattr(asked, one, math.nan) for one in ("alpha", "epsilon", "delta"))
             try:
-                rows.append((*here, *_figures(calibrated(priors, problem, asked, here[2], population, given))))
+                made = calibrated(priors, problem, asked, rule, population, given)
+                rows.append((*numbers, rule, *_figures(made)))
             except NoAnswerError:
-                rows.append((*here, math.inf, math.inf, None, math.nan, math.nan))
-    columns = ["alpha", "epsilon", "mechanism", "theta", "variance", "worst_pair"]
-    found = pd.DataFrame(rows, columns=[*columns, "error", "changed"])
-    return found if problem.space == "values" else found[columns]
+                rows.append((*numbers, rule, math.inf, math.inf, None, math.nan, math.nan))
+    names = ["alpha", "epsilon", "delta", "mechanism", "theta", "variance", "worst_pair", "error", "changed"]
+    found = pd.DataFrame(rows, columns=names)
+    if shares and problem.space != "values":
+        found.insert(5, "std", found["variance"] ** 0.5)
+    left_out = [*([] if shares else ["delta"]), *([] if problem.space == "values" else ["error", "changed"])]
+    return found.drop(columns=left_out)
 
 
 def _figures(one: Calibration) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from takifugu import strict_json
 from takifugu import strict_json as form
@@ -35,14 +35,17 @@ from takifugu.mechanisms import (
 )
 from takifugu.problems import (
     Answer,
+    Approximate,
     Belief,
     Diagnostic,
     Guarantee,
+    HockeyStick,
     Pair,
     Pairs,
     Place,
     Problem,
     Renyi,
+    first_price,
     guarantee_from_state,
     total_guarantee,
 )
@@ -496,6 +499,21 @@ def _protected(pairs: Pairs) -> str:
     return "the chosen pair of secrets" if len(pairs) == 1 else f"each of the {len(pairs):,} chosen pairs"
 
 
+_MOST_CURVES = 10_000  # directed pairs whose privacy curves are looked at
+_FURTHEST = 700.0  # nats, beyond any ε that is worth stating
+
+
+class KeptApproximately(NamedTuple):
+    """The least ε beside a δ: exact, through the best Rényi order, and from the guarantee alone."""
+
+    delta: float
+    exact: float
+    by_order: float
+    alpha: float
+    guaranteed: float
+    place: Place
+
+
 @dataclass(frozen=True)
 class Calibration(Plotted):
     """A channel that keeps a guarantee for a problem, and how it was found.
@@ -664,12 +682,55 @@ class Calibration(Plotted):
             places = [Place(belief, first, second) for belief in range(len(problem.beliefs))]
             of = self.guarantee.parts[0].divergence
             place = max(places, key=lambda one: channel.loss(*problem.ends(one), of))
-        p, q = problem.ends(place)
         if channel.publishes == "vector":
             raise InputError("of vectors the privacy curve is not known: ask for that of one column")
-        if channel.publishes == "values":
-            return privacy_curve(channel.apply(p), channel.apply(q))
-        return privacy_curve(p, q, noise=channel.as_noise())
+        return self._curve_at(place)
+
+    def _curve_at(self, place: Place) -> PrivacyCurve:
+        p, q = self.problem.ends(place)
+        if self.channel.publishes == "values":
+            return privacy_curve(self.channel.apply(p), self.channel.apply(q))
+        return privacy_curve(p, q, noise=self.channel.as_noise())
+
+    def approximate(self, delta: float) -> "KeptApproximately":
+        """Which (ε, δ) the channel keeps for every pair of secrets, both ways, under every belief.
+
+        Args:
+            delta: the share for which nothing is said, above 0 and below 1, such as 1e-5.
+
+        Returns:
+            The least ε in `exact`, from the published laws of the pair that binds, which is `place`; in `by_order` the
+            least that follows from a Rényi divergence of that pair, which is of the order `alpha`; in `guaranteed`
+            what follows from the guarantee alone, whatever the laws are. In float64: what is to be proved is
+            calibrated with `epsilon` and `delta`.
+
+        Raises:
+            InputError: what is published are vectors, or there are more pairs than can be looked at.
+
+        >>> from takifugu import Mixture, calibrate
+        >>> made = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=8, epsilon=1)
+        >>> kept = made.approximate(1e-5)
+        >>> round(kept.exact, 3), round(kept.by_order, 3), round(kept.guaranteed, 3)
+        (1.993, 2.166, 2.214)
+        """
+        if self.channel.publishes == "vector":
+            raise InputError("of vectors the privacy curve is not known: ask for that of one column")
+        if self.problem.size > _MOST_CURVES:
+            raise InputError(
+                f"this calibration is about {self.problem.size:,} directed pairs, over the {_MOST_CURVES:,} whose "
+                f"curves are looked at: ask for the privacy_curve of a pair"
+            )
+        worst, place = -1.0, self.place
+        for one in [self.place, *self.problem.places()]:
+            if worst < 0 or self.channel.loss(*self.problem.ends(one), HockeyStick(worst)) > delta:
+                worst, place = self._curve_at(one).epsilon(delta), one
+            if math.isinf(worst):
+                break
+        by_order, alpha = self._curve_at(place).epsilon_by_order(delta)
+        implied = first_price(Approximate(_FURTHEST, delta), self.guarantee)
+        return KeptApproximately(
+            delta, worst, max(worst, by_order), alpha, math.inf if implied is None else float(implied), place
+        )
 
     def __str__(self) -> str:
         """What was found, in sentences."""

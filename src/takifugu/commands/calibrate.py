@@ -354,6 +354,7 @@ def verifying(
 @asking
 @click.option("--alpha", "alphas", multiple=True, help="Rényi orders: 2,3 or repeat the option.")
 @click.option("--epsilon", "epsilons", multiple=True, help="Budgets: 0.5,1,2 or repeat the option.")
+@click.option("--delta", "deltas", multiple=True, help="Shares of (ε, δ), each at every --epsilon: 1e-5,1e-6.")
 @click.option("--odds", "odds", multiple=True, help="For --query row: guarantees by odds, 2,3,5 or repeat the option.")
 @click.option("--mechanism", "mechanisms", multiple=True, help="Mechanisms, with commas. [default: as calibrate]")
 @single("--confidence", type=float, help="Such as 0.95: guarantee it for the population, not only for the sample.")
@@ -363,6 +364,7 @@ def verifying(
 def sweeping(
     alphas: tuple[str, ...],
     epsilons: tuple[str, ...],
+    deltas: tuple[str, ...],
     odds: tuple[str, ...],
     mechanisms: tuple[str, ...],
     confidence: float | None,
@@ -381,6 +383,9 @@ def sweeping(
     What odds cost, here where values go out from a list:
       takifugu sweep adult --secret race --pair White Other \\
           --query row:education-num --odds 1.5,2,3
+    What (ε, δ) costs, in Gaussian and in Laplace noise:
+      takifugu sweep heart --secret slope --query raw:oldpeak \\
+          --epsilon 0.5,1 --delta 1e-5,1e-6 --mechanism exact,laplace
     For a spreadsheet:
       takifugu sweep heart --secret slope --query mean:oldpeak \\
           --alpha 2,3 --epsilon 0.5,1 --csv noise.csv
@@ -392,9 +397,9 @@ def sweeping(
     from takifugu.mechanisms import draws_needed
 
     orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
-    factors = _numbers("--odds", odds)
-    if bool(orders) != bool(budgets) or not (orders or factors):
-        beside = ", --odds, or all three" if default_of(question["query"]) != "shaped" else ""
+    factors, shares = _numbers("--odds", odds), _numbers("--delta", deltas)
+    if bool(orders or shares) != bool(budgets) or not (orders or shares or factors):
+        beside = ", --epsilon and --delta, or --odds" if default_of(question["query"]) != "shaped" else ""
         raise InputError(f"give --alpha and --epsilon{beside}: there is nothing to calibrate at")
     names = names_in(mechanisms) or None
     if confidence is not None:
@@ -406,6 +411,7 @@ def sweeping(
         asked.priors,
         alpha=orders,
         epsilon=budgets,
+        delta=shares,
         odds=factors,
         mechanism=names,
         pairs=asked.pairs,
@@ -461,12 +467,16 @@ def _tell(question: str, found: Any) -> None:
     out.print(Text(clean(question, 400), style="bold"))
     out.print()
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    figures = _of_lists if "changed" in found else _of_noise
-    for name in ("mechanism", *figures(None), "worst pair"):
+    figures = _of_lists if "changed" in found else _of_any_noise if "delta" in found else _of_noise
+
+    def shown(row: object) -> dict[str, str]:
+        return {title: text for title, text in figures(row).items() if title != "δ" or "delta" in found}
+
+    for name in ("mechanism", *shown(None), "worst pair"):
         table.add_column(name, justify="left" if name in ("mechanism", "worst pair") else "right")
     for row in found.itertuples():
         who = "" if row.worst_pair is None else " against ".join(clean(secret, 30) for secret in row.worst_pair)
-        table.add_row(row.mechanism, *figures(row).values(), who)
+        table.add_row(row.mechanism, *shown(row).values(), who)
     out.print(table)
     if any(math.isinf(theta) for theta in found["theta"]):
         out.print("∞: the mechanism has no finite answer there.", style="dim")
@@ -480,16 +490,27 @@ def _of_noise(row: object) -> dict[str, str]:
     return {title: "" if row is None else number(getattr(row, name)) for title, name in names.items()}
 
 
+def _of_any_noise(row: Any) -> dict[str, str]:
+    """The same beside a δ, for which the noise may be of any family."""
+    from takifugu.reports import number
+
+    names = {"α": "alpha", "ε": "epsilon", "δ": "delta", "standard deviation": "std", "variance": "variance"}
+    found = {title: None if row is None else getattr(row, name) for title, name in names.items()}
+    return {title: "" if one is None else "–" if math.isnan(one) else number(one) for title, one in found.items()}
+
+
 def _of_lists(row: Any) -> dict[str, str]:
     """The same of channels between values of a list; odds are what they are called by."""
     from takifugu.reports import number, share_of
 
     if row is None:
-        return dict.fromkeys(("α", "ε", "odds", "changed", "loss"), "")
+        return dict.fromkeys(("α", "ε", "δ", "odds", "changed", "loss"), "")
     odds = number(math.exp(row.epsilon)) if math.isinf(row.alpha) else "–"
+    delta = getattr(row, "delta", math.nan)
     return {
-        "α": number(row.alpha),
+        "α": "–" if math.isnan(row.alpha) else number(row.alpha),
         "ε": number(row.epsilon),
+        "δ": "–" if math.isnan(delta) else number(delta),
         "odds": odds,
         "changed": "–" if math.isnan(row.changed) else share_of(row.changed),
         "loss": number(row.error),

@@ -127,7 +127,7 @@ def _noise_done(facts: NoiseFacts) -> str:
             "<h3>What an adversary can still infer</h3>\n"
             + paragraphs(words.inference(facts))
             + guesses(facts.adversary, before="Without noise")
-            + paragraphs(words.odds(facts))
+            + paragraphs(words.odds(facts), words.approximately(facts))
             + odds_table(facts.adversary),
         ),
     )

@@ -94,6 +94,26 @@ def odds(facts: Facts) -> str:
     return f"{here} or less; the budget alone, whatever the priors, guarantees {number(typical.bound, 3)} or less."
 
 
+_DELTA = 1e-5  # what is usual where (ε, δ) is asked for
+_MOST_CURVES = 200  # directed pairs of which a report looks at each
+
+
+def approximately(facts: NoiseFacts) -> str | None:
+    """Which (ε, δ) noise that keeps a Rényi guarantee keeps: for who knows differential privacy by these two."""
+    made = facts.calibration
+    is_renyi = math.isfinite(getattr(made.guarantee, "alpha", math.inf))
+    if not is_renyi or not made.guarantee.is_provable or facts.theta == 0 or made.problem.size > _MOST_CURVES:
+        return None
+    kept = made.approximate(_DELTA)
+    if not math.isfinite(kept.guaranteed):
+        return None
+    return (
+        f"In the terms of (ε, δ), with δ = {number(_DELTA)}: ε is {number(kept.exact, 3)} by these priors, "
+        f"{number(kept.by_order, 3)} through the best single order, and {number(kept.guaranteed, 3)} by the guarantee "
+        f"alone."
+    )
+
+
 def is_averaged(facts: NoiseFacts) -> bool:
     """Whether there are many published values to average: of a mean or a prediction one goes out, and no hundred."""
     answer = facts.calibration.answer
