@@ -78,7 +78,7 @@ def test_a_certificate_of_more_losses_than_a_file_holds_is_of_all_pairs(kind, as
     assert tk.verify(tmp_path / "c.json") == certificate
     assert "keeps 21 pairs" in certificate.claim if kind == "normals" else "keeps 15 pairs" in certificate.claim
     noise = calibration.channel
-    less = noise.of_size(noise.size * (1 - 1e-4))
+    less = noise.resized(noise.size * (1 - 1e-4))
     false = dataclasses.replace(certificate, calibration=dataclasses.replace(calibration, channel=less))
     with pytest.raises(tk.CertificationError, match="is not proved"):
         tk.verify(false)
