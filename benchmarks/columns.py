@@ -17,8 +17,7 @@ import numpy as np
 from takifugu import Row, datasets, fit_priors
 from takifugu.mechanisms.optimal import column_generation as columns
 from takifugu.mechanisms.optimal.mechanism import Optimal, _column_program
-from takifugu.mechanisms.optimal.multiscale import by_levels, nearest
-from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
+from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, by_levels, nearest
 from takifugu.problems import Problem
 
 TABLES = (

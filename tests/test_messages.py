@@ -5,8 +5,7 @@ import pickle
 import pytest
 
 from takifugu.commands.output import CommandLine
-from takifugu.errors import BudgetError, InputError
-from takifugu.messages import PYTHON, Message, fields_of
+from takifugu.errors import PYTHON, BudgetError, InputError, Message, fields_of
 from takifugu.web.describing import Page
 
 INTERFACES = (PYTHON, CommandLine(), Page())

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "takifugu"
 
 # From left to right, as data flows. What stands on one line knows nothing of the rest of its line.
 ORDER = (
-    ("messages", "_front"),
+    ("_front",),
     ("errors",),
     ("_validation", "_display", "_work", "atomic"),
     ("strict_json",),

@@ -11,7 +11,7 @@ from how_many import some_of
 from takifugu import strict_json
 from takifugu.channels import GaussianNoise, LaplaceNoise
 from takifugu.divergences.laplace_odds import decide_odds_after_laplace, odds_after_laplace
-from takifugu.divergences.laplace_screen import cleared_after_laplace
+from takifugu.divergences.laplace_renyi import cleared_after_laplace
 
 
 def some_laws(rng, count):

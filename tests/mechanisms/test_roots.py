@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from takifugu.mechanisms.inversion import crossing
+from takifugu.mechanisms.closed_form import crossing
 
 SHAPES = {
     "line": lambda x, r: x - r,

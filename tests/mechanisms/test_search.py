@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takifugu.mechanisms.inversion import least_variance
+from takifugu.mechanisms.closed_form import least_variance
 
 
 @given(

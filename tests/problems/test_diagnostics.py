@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from takifugu.commands.output import CommandLine
-from takifugu.errors import InputError
-from takifugu.messages import PYTHON
+from takifugu.errors import PYTHON, InputError
 from takifugu.problems.diagnostics import TEMPLATES, Diagnostic, _parameters_of, about
 from takifugu.web.describing import Page
 

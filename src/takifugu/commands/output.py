@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from takifugu.errors import suggestion
-from takifugu.messages import PYTHON, Sayable
+from takifugu.errors import PYTHON, Sayable, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -158,7 +157,7 @@ _OF_COMMANDS = {
 class CommandLine:
     """The words of the command line for what a message asks for: flags in place of arguments.
 
-    >>> from takifugu.messages import Message
+    >>> from takifugu.errors import Message
     >>> str(Message("give {arg:ledger}")), Message("give {arg:ledger}, or {arg:order='keep'}").said(CommandLine())
     ('give ledger', 'give --ledger, or --order keep')
     >>> Message("name it: {reading:na=['?']}; leave {arg:workers} out").said(CommandLine())

@@ -40,11 +40,11 @@ from takifugu.divergences.laplace_odds import LogLaplace as LogLaplace
 from takifugu.divergences.laplace_odds import decide_odds_after_laplace as decide_odds_after_laplace
 from takifugu.divergences.laplace_odds import decide_odds_of_points as decide_odds_of_points
 from takifugu.divergences.laplace_odds import odds_after_laplace as odds_after_laplace
+from takifugu.divergences.laplace_renyi import cleared_after_laplace as cleared_after_laplace
 from takifugu.divergences.laplace_renyi import decide_renyi_after_laplace as decide_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import enclose_renyi_after_laplace as enclose_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import renyi_after_laplace as renyi_after_laplace
-from takifugu.divergences.laplace_screen import cleared_after_laplace as cleared_after_laplace
-from takifugu.divergences.laplace_screen import screen_odds_after_laplace as screen_odds_after_laplace
+from takifugu.divergences.laplace_renyi import screen_odds_after_laplace as screen_odds_after_laplace
 from takifugu.divergences.mixtures import divergence as divergence
 from takifugu.divergences.mixtures import half_line_loss as half_line_loss
 from takifugu.divergences.mixtures import lattice_losses as lattice_losses

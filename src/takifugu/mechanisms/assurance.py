@@ -20,8 +20,8 @@ from takifugu.divergences import BandLoss, band_upper
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Band, Bounds, Lattice, Value, level_a_side, number
 from takifugu.mechanisms.base import Found, Mechanism
+from takifugu.mechanisms.closed_form import least_variance
 from takifugu.mechanisms.draws import posterior
-from takifugu.mechanisms.inversion import least_variance
 from takifugu.mechanisms.optimal.bounded import EveryLaw, bounded
 from takifugu.mechanisms.optimal.finite_problem import has_inputs, table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal

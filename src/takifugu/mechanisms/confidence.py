@@ -7,7 +7,7 @@ been within the budget, all N would have held with probability below 1 − c. Th
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,13 @@ from takifugu.divergences import divergence, gaussian_vector_divergences, lattic
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Mixture, VectorMixture
 from takifugu.mechanisms.base import root_above
+from takifugu.mechanisms.closed_form import least_variance
 from takifugu.mechanisms.draws import APART, Counted, LatticeDraws, draws_needed, lattice_draws
-from takifugu.mechanisms.inversion import least_variance
 from takifugu.mechanisms.least_noise import Exact
-from takifugu.mechanisms.shaped import Shaped
 from takifugu.problems import MEAN_OF, OF_GROUPS, Answer, Belief, Guarantee, Pairs, Problem, Secret
+
+if TYPE_CHECKING:
+    from takifugu.mechanisms.shaped import Shaped
 
 _CLEAR = 1e-3  # the share of the budget by which a draw that is not looked at twice stays below it
 _MARGIN = 1e-10  # the share of the budget left for rounding in the divergence itself
@@ -288,7 +290,7 @@ _CLOSE = 1e-4  # the search for the factor ends when two, one enough and one not
 
 
 def confident_vector_noise(
-    rule: Shaped, problem: Problem, asked: Guarantee, *, draws: int, seed: int, found: GaussianVector
+    rule: "Shaped", problem: Problem, asked: Guarantee, *, draws: int, seed: int, found: GaussianVector
 ) -> GaussianVector:
     """Noise that is enough for the centre and for every draw: a shape, times the least factor at which all hold.
 
@@ -425,7 +427,7 @@ def _pairs_drawn(problem: Problem, draws: int, seed: int) -> tuple[Array, Array,
     )
 
 
-def _shape_for(rule: Shaped, problem: Problem, asked: Guarantee, laws: list[list[VectorMixture]]) -> Array:
+def _shape_for(rule: "Shaped", problem: Problem, asked: Guarantee, laws: list[list[VectorMixture]]) -> Array:
     secrets = problem.pairs.secrets
     beliefs = (problem.beliefs[0], *(Belief(dict(zip(secrets, drawn, strict=True))) for drawn in laws))
     return rule.find(Problem(beliefs, problem.pairs), asked).channel.noise_covariance

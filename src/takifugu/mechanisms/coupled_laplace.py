@@ -11,7 +11,7 @@ from takifugu.channels import LaplaceNoise
 from takifugu.errors import MechanismError, NoAnswerError
 from takifugu.laws import Mixture
 from takifugu.mechanisms.base import Found, Mechanism, on_the_line, require_numbers
-from takifugu.mechanisms.inversion import least_variance
+from takifugu.mechanisms.closed_form import least_variance
 from takifugu.mechanisms.transport import monotone_plan, wasserstein_infinity
 from takifugu.problems import Guarantee, Problem
 

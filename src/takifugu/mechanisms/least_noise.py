@@ -32,8 +32,7 @@ from takifugu.mechanisms.base import (
     require_numbers,
     root_above,
 )
-from takifugu.mechanisms.closed_form import closed_form
-from takifugu.mechanisms.inversion import least_variance
+from takifugu.mechanisms.closed_form import closed_form, least_variance
 from takifugu.mechanisms.worst_case import closest, extreme_laws, worst
 from takifugu.problems import Guarantee, Indices, MaxDivergence, Pairs, Part, Place, Problem, RenyiDivergence
 

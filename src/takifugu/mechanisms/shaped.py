@@ -16,7 +16,7 @@ from takifugu.divergences import Prover, couple
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Space, VectorMixture, covariance_matrix
 from takifugu.mechanisms.base import Found, Mechanism, refuse_odds
-from takifugu.mechanisms.inversion import least_variance
+from takifugu.mechanisms.closed_form import least_variance
 from takifugu.mechanisms.shaped_barrier import Indices, Places, Shape, Terms, least_trace
 from takifugu.problems import Guarantee, Place, Problem
 

@@ -13,7 +13,7 @@ from takifugu._validation import Array
 from takifugu.errors import CalibrationError, InputError, MechanismError
 from takifugu.laws import Mixture, quantile_at_score
 from takifugu.mechanisms.base import POINTS, Additive, NoiseCurve, at_least, curve_from_losses, scaled_curve
-from takifugu.mechanisms.inversion import crossing, least_variance
+from takifugu.mechanisms.closed_form import crossing, least_variance
 from takifugu.problems import ApproximateRenyi, Guarantee, Indices, Problem
 
 _MARGINAL_ERROR = 1e-12

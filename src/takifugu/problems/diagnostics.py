@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from takifugu.errors import DiagnosticWarning, InputError
-from takifugu.messages import PYTHON, Interface, fields_of, said
+from takifugu.errors import PYTHON, DiagnosticWarning, InputError, Interface, fields_of, said
 
 Level = Literal["note", "warning"]
 

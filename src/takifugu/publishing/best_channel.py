@@ -9,8 +9,7 @@ from takifugu._validation import no_cells, no_text, one_of
 from takifugu._work import step
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels import BitSource, OsBits
-from takifugu.errors import CalibrationError, InputError, MechanismError, TakifuguError
-from takifugu.messages import Message
+from takifugu.errors import CalibrationError, InputError, MechanismError, Message, TakifuguError
 from takifugu.problems import (
     AUTO,
     Adversary,

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from takifugu.errors import InputError, LedgerError, PublishedOnceError
-from takifugu.messages import Message
+from takifugu.errors import InputError, LedgerError, Message, PublishedOnceError
 from takifugu.problems import Diagnostic
 from takifugu.releases import (
     Beside,

@@ -8,10 +8,9 @@ import numpy as np
 
 from takifugu._display import Plotted
 from takifugu._validation import Array
-from takifugu.errors import InputError
+from takifugu.errors import InputError, Message
 from takifugu.laws import Lattice, Law, Reading, merge
 from takifugu.mechanisms import Counted
-from takifugu.messages import Message
 from takifugu.problems import SCARCE, Answer, Choices, Diagnostic, Pair
 from takifugu.tables import (
     Overview,

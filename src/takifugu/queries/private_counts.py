@@ -21,10 +21,9 @@ from takifugu import strict_json
 from takifugu import strict_json as form
 from takifugu._validation import real
 from takifugu.channels import BitSource, discrete_laplace
-from takifugu.errors import InputError, MechanismError
+from takifugu.errors import InputError, MechanismError, Message
 from takifugu.laws import Finite, Value, counted, key, without_noise
 from takifugu.mechanisms import MOST_VALUES
-from takifugu.messages import Message
 from takifugu.problems import SCARCE, Answer, Choices, Diagnostic, Spelling
 from takifugu.problems import nouns as documents
 from takifugu.queries.priors import FEW, Priors, check_roles

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from takifugu.errors import InputError
-from takifugu.messages import rows_of
+from takifugu.errors import InputError, rows_of
 from takifugu.problems import Diagnostic
 from takifugu.queries.priors import Beliefs, Priors, about_left_out
 from takifugu.tables import BySecret, Table, answers, how_many

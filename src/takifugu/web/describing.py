@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from takifugu.errors import InputError
-from takifugu.messages import PYTHON, Sayable
+from takifugu.errors import PYTHON, InputError, Sayable
 from takifugu.problems import Diagnostic
 from takifugu.queries import MOST_NUMBERS, Proposal, betrayals_of, proposed, suspected_code
 from takifugu.tables import AWKWARD, BySecret, ColumnFacts, Reading, Table, is_free_text, look

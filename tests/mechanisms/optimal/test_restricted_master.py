@@ -17,8 +17,7 @@ from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Finite
 from takifugu.mechanisms.optimal.column_generation import Moves, Prices, fit, lower_bound_by_columns, resampled
 from takifugu.mechanisms.optimal.finite_problem import Cells, table_of
-from takifugu.mechanisms.optimal.multiscale import by_levels, coarser, covering, once_more
-from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
+from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, by_levels, coarser, covering, once_more
 
 ROWS = tuple(itertools.product(range(6), range(4)))
 

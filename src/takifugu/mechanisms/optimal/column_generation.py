@@ -17,9 +17,16 @@ from takifugu._work import detail
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.linear_program import Entries, Rows, highs
 from takifugu.mechanisms.optimal.lower_bound import TINY, UNDERFLOW, UNIT, total
-from takifugu.mechanisms.optimal.multiscale import by_levels, medoid, nearest, once_more
 from takifugu.mechanisms.optimal.program import Indices, components
-from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, Generated, generated
+from takifugu.mechanisms.optimal.restricted_master import (
+    ColumnProgram,
+    Generated,
+    by_levels,
+    generated,
+    medoid,
+    nearest,
+    once_more,
+)
 
 
 def groups_of(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

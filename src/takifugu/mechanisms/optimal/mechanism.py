@@ -40,10 +40,9 @@ from takifugu.mechanisms.optimal.finite_problem import (
     table_of,
 )
 from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, to_state
-from takifugu.mechanisms.optimal.multiscale import covering
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
-from takifugu.mechanisms.optimal.restricted_master import ColumnProgram
+from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, covering
 from takifugu.mechanisms.optimal.solving import solve, solve_faint
 from takifugu.mechanisms.optimal.with_delta import Multipliers, WithDelta
 from takifugu.problems import Approximate, Guarantee, Problem, Renyi, asked_for
