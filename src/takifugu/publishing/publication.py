@@ -137,7 +137,14 @@ class Published:
         return self.calibration.plot()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table, which is for the public, as CSV or Parquet; a file that is there is not written over."""
+        """Write the table, which is for the public, as CSV or Parquet; a file that is there is not written over.
+
+        Args:
+            path: ending in .csv or .parquet.
+
+        Raises:
+            InputError: where the file is there already.
+        """
         from takifugu.releases import save_table
 
         save_table(self.table, path)
@@ -147,6 +154,12 @@ class Published:
 
         Rows were shuffled so that their places tell nothing; whoever has this file and the rows can undo that. Rows of
         the source that were not published are not counted.
+
+        Args:
+            path: ending in .csv or .parquet; only its owner can read the file.
+
+        Raises:
+            InputError: where the positions are no longer known, as after unpickling.
         """
         from takifugu.releases import save_positions
 
@@ -162,6 +175,12 @@ class Published:
             truth: the table that was published, with its secrets.
             **options: as for `takifugu.audit`: `secret`, `seed`, `level`, `reading` and `progress`.
 
+        Returns:
+            All attacks, with bounds on what each shows.
+
+        Raises:
+            InputError: where `truth` is not the table that was published.
+
         >>> import takifugu as tk
         >>> pupils = tk.datasets.load("student-por")
         >>> made = tk.publish(pupils, secret="schoolsup", columns=["G3"], odds=3)
@@ -173,7 +192,11 @@ class Published:
         return audit(self.table, truth, self.calibration, positions=self._positions, **options)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as one HTML file. It describes the priors: keep it private."""
+        """Write the report as one HTML file. It describes the priors: keep it private.
+
+        Args:
+            path: the name of the file; only its owner can read it.
+        """
         from takifugu.reports import report
 
         report(self.calibration, path, certificate=self.certificate)
@@ -369,6 +392,12 @@ def made_once(table: object) -> tuple[object, bool]:
     """A lazy table of Polars collected, and whether it was one: read for every count, it might be another each time.
 
     So might a table of Spark's, which then is made where it lies.
+
+    Args:
+        table: a table of any library.
+
+    Returns:
+        The table that everything is counted on and drawn from.
     """
     import narwhals as nw
 

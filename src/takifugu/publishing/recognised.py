@@ -57,6 +57,24 @@ def to_publish(
 
     Raises what `charge` would raise after hours of work: records that were published, people who repeat. `files` is
     where the table lies, or would, for other ledgers beside it; those beside its own ledger are asked too.
+
+    Args:
+        table: a table of any library, or an open file.
+        ledger: which records are asked for; None for none.
+        read: all columns that are read of a row.
+        answer: those that are published.
+        id: the column that tells people apart.
+        repeats: what to do with an id of several rows.
+        reading: how a table in memory is to be read.
+        files: where the table lies.
+
+    Returns:
+        The rows that may be published, and remarks on people with several of them.
+
+    Raises:
+        PublishedOnceError: where none is new.
+        LedgerError: where records were published before.
+        InputError: where an id repeats, or is to be published.
     """
     names = _columns(table)
     if names is None:  # a lazy table, which its own door refuses or takes without a ledger

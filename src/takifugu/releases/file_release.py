@@ -85,6 +85,27 @@ def release_file(
     is a third of one that is done, and one that is drawn and waits to be written two thirds. `reading` is what is known
     of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused, but of a mean (`of`),
     which is taken over those that are there.
+
+    Args:
+        source: the path of the file, or an open `Table`.
+        target: the name of the file to write, ending in .csv or .parquet; one that is there is not written over.
+        calibration: from `takifugu.calibrate`.
+        column: the column to publish, which a calibration from `fit_priors` knows.
+        secret: the column of secrets, likewise.
+        keep: columns to hand over as they are.
+        others: what to do with rows of other secrets: "error", "drop" or "release".
+        of: of the calibration of a mean, the value of the secret whose rows are averaged.
+        positions: where to write which row of the source stands where, for the owner alone.
+        progress: called with the number of rows done and of all.
+        reading: what is known of the form of the file.
+        **options: the other arguments of `release`.
+
+    Returns:
+        How many rows were published, with which noise, and remarks on those that were left out.
+
+    Raises:
+        InputError: for what `release` refuses, a target that is there, and a source that changes meanwhile.
+        LedgerError: where the ledger knows the records, or has no budget left for them.
     """
     one_of("others", others, OTHERS)
     plan = Plan.of(calibration, **options)

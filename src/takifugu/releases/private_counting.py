@@ -53,6 +53,10 @@ def private_counts(
     Returns:
         Priors for `calibrate` and `fit_priors`, with `save`; the file may be public, with the number of rows.
 
+    Raises:
+        InputError: for lists that are missing, and rows whose secret or labels are on none.
+        PublishedOnceError: where counts of some of these people were drawn before.
+
     >>> import takifugu as tk
     >>> heart = tk.datasets.load("heart")
     >>> lists = {"slope": [1, 2, 3], "oldpeak": [0, 1, 2, 3, 4]}

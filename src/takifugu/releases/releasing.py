@@ -231,6 +231,11 @@ def release(
         What came in: an array (a `Released`, which states `theta` and `granularity`), a column, or a table. An index of
         pandas does not leave, since it was not calibrated: rows are numbered anew.
 
+    Raises:
+        InputError: for values that cannot be those that the calibration is for, and options that are not for them.
+        CalibrationError: where the calibration does not keep its guarantee, as one from a file that was changed.
+        LedgerError: where the ledger knows the records, or has no budget left for them.
+
     >>> from takifugu import Mixture, calibrate
     >>> calibration = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
     >>> published = release([1.5, -0.3, 2.2], calibration)

@@ -58,6 +58,13 @@ def suspects(values: Array, counts: Array) -> tuple[Suspect, ...]:
 
     A value that is no usual code, and that few rows have, is one of them only where it is the single one out there.
 
+    Args:
+        values: the distinct values of a column, in order.
+        counts: how many rows have each.
+
+    Returns:
+        Values far from all others at either end, with what speaks for a code.
+
     >>> suspects(np.array([1.0, 2, 3, 4, 5, 6, 999]), np.array([9.0, 9, 9, 9, 9, 9, 1]))
     (Suspect(value=999.0, rows=1, usual=True, apart=True),)
     """
@@ -207,7 +214,17 @@ class ColumnFacts:
 
 
 def look(table: Table) -> tuple[ColumnFacts, ...]:
-    """The facts of every column, in order."""
+    """The facts of every column, in order.
+
+    Args:
+        table: the rows.
+
+    Returns:
+        What each column holds: its kind, its values as far as they are few, and what may be wrong with them.
+
+    Raises:
+        InputError: where there are no rows.
+    """
     found = _look(table, table.columns)
     if not found:
         raise table.no_rows()

@@ -103,6 +103,16 @@ def binned(column: str, edges: Sequence[float]) -> Binned:
 def cut_named(name: object, available: Container[str] | None = None) -> Binned | None:
     """The cut that a name stands for, of a column that is there; None where it stands for itself.
 
+    Args:
+        name: such as "age:30:45".
+        available: the names of the columns that there are, one of which may have a colon in it.
+
+    Returns:
+        The cut, or None.
+
+    Raises:
+        InputError: for edges that do not increase.
+
     >>> cut_named("age:30:45").column, cut_named("age"), cut_named("visit:1:30", ["visit:1"]).edges
     ('age', None, (30.0,))
     """
@@ -200,6 +210,13 @@ def match_secret(given: object, known: Iterable[Secret]) -> Secret | None:
 
     1, 1.0 and the text '1' are one, and so are a truth value and its name in any capitals. Spaces count in texts: a
     file in which " yes" is not "yes" has two secrets there, and which one is meant is not for us to guess.
+
+    Args:
+        given: as somebody typed it, or as another table has it.
+        known: the secrets that there are.
+
+    Returns:
+        One of them, or None.
 
     >>> match_secret("1", [1, 2]), match_secret(1.0, ["1", "2"]), match_secret("3", [1, 2])
     (1, '1', None)

@@ -33,7 +33,21 @@ LEAVE_OUT = "leave it out, with Reading(leave_out=[...]) in publish or by naming
 def chosen_secrets(
     table: Table, secret: str, rows: Mapping[Any, int], wanted: Iterable[object] | None, *, without: int = 0
 ) -> list[Secret]:
-    """The secrets to fit, of those that occur, each with its number of rows; `without` are rows that have none."""
+    """The secrets to fit, of those that occur, each with its number of rows; `without` are rows that have none.
+
+    Args:
+        table: the rows.
+        secret: the column of secrets.
+        rows: how many rows each has.
+        wanted: the secrets that are asked for; all where left out.
+        without: how many rows have none.
+
+    Returns:
+        The secrets, sorted.
+
+    Raises:
+        InputError: where there are too many to be secrets, or one that is asked for is not there.
+    """
     require_some(table, secret, len(rows), without)
     if len(rows) > SECRETS:
         raise InputError(
@@ -136,6 +150,19 @@ def overview(
     """One pass over the table: each secret's extent, checked to be something a prior can be fitted to.
 
     A row counts as having a value only if none of the columns `needed` is empty in it.
+
+    Args:
+        table: the rows.
+        secret: the column of secrets.
+        column: of numbers.
+        secrets: those that are asked for; all where left out.
+        needed: other columns that no row may lack.
+
+    Returns:
+        For each secret how many rows it has, how many with a value, and the least and largest of those.
+
+    Raises:
+        InputError: where a secret has too few values for a prior.
     """
     import narwhals as nw
 
@@ -169,7 +196,20 @@ def overview(
 
 
 def moments(table: Table, secret: str, column: str, seen: Overview) -> dict[Secret, tuple[float, float]]:
-    """Mean and sample standard deviation of each secret in `seen`, computed by the engine."""
+    """Mean and sample standard deviation of each secret in `seen`, computed by the engine.
+
+    Args:
+        table: the rows.
+        secret: the column of secrets.
+        column: of numbers.
+        seen: the overview of them.
+
+    Returns:
+        A pair for each secret. Values are measured from an origin where floats would lose their digits.
+
+    Raises:
+        InputError: where the table changed since it was looked at.
+    """
     import narwhals as nw
 
     origin, unit = measured(seen)
@@ -277,6 +317,15 @@ def count(table: Table, secret: str | None, column: str, seen: Overview) -> dict
     """The value counts of every secret in `seen`, exact up to `DISTINCT` values and on a grid beyond.
 
     Without a column of secrets, all rows are those of the secret "".
+
+    Args:
+        table: the rows.
+        secret: the column of secrets, or None for all rows together.
+        column: of numbers.
+        seen: the overview of them.
+
+    Returns:
+        For each secret its distinct values and their counts.
     """
     import narwhals as nw
 
@@ -404,7 +453,17 @@ def joint_overview(
 def joint_moments(
     table: Table, secret: str, columns: Sequence[str], seen: dict[str, Overview]
 ) -> dict[Secret, Moments]:
-    """Mean and sample covariance of each secret's rows."""
+    """Mean and sample covariance of each secret's rows.
+
+    Args:
+        table: the rows.
+        secret: the column of secrets.
+        columns: of numbers.
+        seen: the overview of each.
+
+    Returns:
+        For each secret the number of its rows, their mean and their covariance.
+    """
     import narwhals as nw
 
     rows = _complete(table, secret, columns)
@@ -447,7 +506,17 @@ def _require_squares(columns: Sequence[str], same: Array, variances: Array) -> N
 def joint_counts(
     table: Table, secret: str, columns: Sequence[str], seen: dict[str, Overview]
 ) -> dict[Secret, tuple[Array, Array]] | None:
-    """Each secret's distinct rows, in order, with their counts; None where there are more than `DISTINCT`."""
+    """Each secret's distinct rows, in order, with their counts; None where there are more than `DISTINCT`.
+
+    Args:
+        table: the rows.
+        secret: the column of secrets.
+        columns: of numbers.
+        seen: the overview of each.
+
+    Returns:
+        For each secret a matrix of distinct rows, and how often each occurs.
+    """
     import narwhals as nw
 
     names = [f"x{k}" for k in range(len(columns))]

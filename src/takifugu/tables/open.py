@@ -57,7 +57,20 @@ def open_table(source: object, *, reading: Reading | None = None) -> Table:
 
 
 def opened(source: object, reading: Reading, *, shown: str, accepted: str) -> Opened:
-    """What `Table` is made of."""
+    """What `Table` is made of.
+
+    Args:
+        source: a path, or a table of any library.
+        reading: what is known of its form.
+        shown: what it is called in errors.
+        accepted: what may be given, for the error.
+
+    Returns:
+        A lazy frame with what keeps it alive, and remarks on how it was read.
+
+    Raises:
+        InputError: for what is no table, or cannot be read.
+    """
     import narwhals as nw
 
     if isinstance(source, str) and not os.path.exists(source):

@@ -122,6 +122,15 @@ class Reading:
     def spelled_as(self, spelling: Spelling) -> "Reading":
         """This reading with the meaning that cells had before; an error where it gives them another.
 
+        Args:
+            spelling: that of a calibration or a belief.
+
+        Returns:
+            A reading in which a cell means what it meant then.
+
+        Raises:
+            InputError: where this reading says something else about the same cells.
+
         >>> Reading(sep=";").spelled_as(Spelling(decimal=",")).decimal
         ','
         """
@@ -291,7 +300,15 @@ def _check_encoding(name: str) -> None:
 
 
 def lacking(table: "Table", needed: Sequence[str]) -> Diagnostic | None:
-    """How many rows lack a needed value, as a finding; None where no row does."""
+    """How many rows lack a needed value, as a finding; None where no row does.
+
+    Args:
+        table: the rows.
+        needed: the columns that no row may lack.
+
+    Returns:
+        A remark with the number of rows, or None.
+    """
     import narwhals as nw
 
     if not needed:
@@ -376,6 +393,13 @@ def without_sentinels(table: "Table", texts: tuple[str, ...]) -> "tuple[nw.LazyF
 
 def unseen(reading: Reading, findings: Sequence[Diagnostic]) -> list[Diagnostic]:
     """A remark on the sentinels of a reading that no column had, told by the findings of all that had some.
+
+    Args:
+        reading: with its sentinels.
+        findings: remarks on those that were seen.
+
+    Returns:
+        A remark for each that was not, since it may be written otherwise.
 
     >>> treated = Diagnostic("sentinels-treated", column="stay", cells=3)
     >>> [str(one) for one in unseen(Reading(sentinels=("age=99", 999)), [treated])]

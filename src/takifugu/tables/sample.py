@@ -71,6 +71,21 @@ def prepare(
 
     Features are centred and scaled by the mean and standard deviation of the secret's own training rows;
     one that does not vary among them is ignored for that secret.
+
+    Args:
+        table: the rows.
+        secret: the column of secrets.
+        target: the column to be predicted.
+        features: those that predict it; all other columns of numbers where left out.
+        at: the input, or inputs, at which it is predicted.
+        secrets: those that are asked for; all where left out.
+        most: how many rows of a secret a model is trained on.
+
+    Returns:
+        A sample for each secret, and remarks.
+
+    Raises:
+        InputError: for columns that are no numbers, and inputs that do not fit the features.
     """
     import narwhals as nw
 

@@ -43,7 +43,15 @@ class Table:
     """
 
     def __init__(self, source: object, reading: Reading | None = None) -> None:
-        """Open `source`; nothing is read beyond what tells the columns and their types."""
+        """Open `source`; nothing is read beyond what tells the columns and their types.
+
+        Args:
+            source: a path, a pattern of paths, or a table of any library; an open `Table` is taken as it is.
+            reading: what is known of its form.
+
+        Raises:
+            InputError: for what is no table, or cannot be read as one.
+        """
         from takifugu.tables.open import opened
 
         if isinstance(source, Table):
@@ -116,7 +124,14 @@ class Table:
             raise InputError(f"{self.name} changed since it was counted. Nothing was published; begin anew")
 
     def require(self, column: object) -> None:
-        """Raise, naming the nearest, unless there is such a column, or one to cut at the edges behind its name."""
+        """Raise, naming the nearest, unless there is such a column, or one to cut at the edges behind its name.
+
+        Args:
+            column: the name, such as "age" or "age:30:45".
+
+        Raises:
+            InputError: with the columns that there are.
+        """
         self.cut([column])
         self._require_there(column)
 
@@ -143,7 +158,17 @@ class Table:
                 self.schema = plain_schema(self.frame)
 
     def number(self, column: str) -> "nw.Expr":
-        """The column as float64, null where it holds no number; an error where it holds something else."""
+        """The column as float64, null where it holds no number; an error where it holds something else.
+
+        Args:
+            column: its name.
+
+        Returns:
+            An expression of narwhals. It gives the same float in every engine.
+
+        Raises:
+            InputError: for a column of labels or dates.
+        """
         import narwhals as nw
 
         self.require(column)
@@ -158,7 +183,17 @@ class Table:
         return nw.when(~value.is_null() & ~value.is_nan()).then(value)
 
     def secret(self, column: str) -> "nw.Expr":
-        """The column of secrets, null where there is none."""
+        """The column of secrets, null where there is none.
+
+        Args:
+            column: its name.
+
+        Returns:
+            An expression of narwhals. Numbers, texts and truth values stay what they are; categories become texts.
+
+        Raises:
+            InputError: for a column of dates or lists.
+        """
         import narwhals as nw
 
         self.require(column)
@@ -222,7 +257,17 @@ class Table:
         return InputError(f"{self.name} has no rows{'.' * bool(self._aside)}{self._aside}")
 
     def collect(self, frame: "nw.LazyFrame[IntoLazyFrame]") -> dict[str, list[Any]]:
-        """Run the query in the engine and bring its (small) result here, column by column."""
+        """Run the query in the engine and bring its (small) result here, column by column.
+
+        Args:
+            frame: a query on this table. Its result must be small: counts, not rows.
+
+        Returns:
+            Lists of one length, by the names of the columns.
+
+        Raises:
+            InputError: where the engine fails. Its own error, which may quote a record, is let go of.
+        """
         if frame.implementation.is_duckdb():
             relation: duckdb.DuckDBPyRelation = frame.to_native()
             rows, why = attempt(
@@ -308,6 +353,19 @@ def tally(
     """A column for each of the parts, with every combination that occurs, and how many rows have it in `count`.
 
     `whose` and `advice` are the two ends of what is said where there are too many.
+
+    Args:
+        table: the rows.
+        parts: expressions by name.
+        whose: what has too many combinations, for the error.
+        advice: what to do about it.
+        complete: the parts that no row may lack.
+
+    Returns:
+        Lists of one length.
+
+    Raises:
+        InputError: where there are more combinations than can be counted.
     """
     import narwhals as nw
 
@@ -406,6 +464,18 @@ def complete_rows(
     """The rows that lack nothing they need, in their own library; a file becomes a PyArrow table.
 
     What is left out was counted when the priors were fitted; with `missing="refuse"` nothing is.
+
+    Args:
+        source: a table of any library, or a path.
+        needed: the columns that no row may lack.
+        columns: those that are wanted.
+        reading: how it is to be read.
+
+    Returns:
+        The rows, with the columns that were wanted.
+
+    Raises:
+        InputError: where rows lack a value and are to be refused for it.
     """
     wanted = list(dict.fromkeys(columns))
     if isinstance(source, str | os.PathLike | Table):
