@@ -1,11 +1,17 @@
 """How the page looks: wide and narrow, light and dark, while it waits, and where lines are too long for it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from browser import DESKTOP, PHONE, SCREENSHOTS, Visit, opened
 from explorer_process import Explorer
 from playwright.sync_api import Browser, Route
+
+import takifugu as tk
+from takifugu.estimates import compared_laws
+from takifugu.reports import facts_of, render
+from takifugu.web.answers import drawn
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +69,23 @@ def test_pictures_for_people_to_look_at(browser: Browser, explorer: Explorer, si
             )
             assert overflow == 0
         assert len(papers) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        (tk.Raw("oldpeak", prior="gaussian"), {"alpha": 3, "epsilon": 1}),
+        (tk.Mean("oldpeak"), {"odds": 3}),
+        (tk.Row("cp", "exang"), {"odds": 2}),
+        (tk.Raw(["oldpeak", "thalach"], prior="gaussian"), {"alpha": 3, "epsilon": 1}),
+    ],
+    ids=["gaussian", "laplace", "row", "vector"],
+)
+def test_every_picture_of_the_page_is_the_one_in_the_report(query: Any, asked: dict[str, float]) -> None:
+    """One renderer and one scale: to the last coordinate."""
+    made = tk.calibrate(tk.fit_priors(tk.datasets.load("heart"), secret="slope", query=query), **asked)
+    facts = facts_of(made)
+    survives = compared_laws(made) if made.channel.publishes == "values" else None
+    shown, report = drawn(facts, narrow=False, survives=survives), render(facts)
+    assert len(shown) >= 3
+    assert [one["id"] for one in shown if one["svg"] not in report] == []

@@ -1,3 +1,4 @@
+from takifugu.reports.blocks import MOST_FIGURES as MOST_FIGURES
 from takifugu.reports.blocks import survival_chart as survival_chart
 from takifugu.reports.channel_facts import ChannelFacts as ChannelFacts
 from takifugu.reports.common import Facts as Facts

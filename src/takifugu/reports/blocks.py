@@ -127,6 +127,7 @@ def _is_figure(cell: str) -> bool:
 
 _ROW = 22.0  # units of height of a figure in the picture
 _MOST_NAMED = 46  # characters of a figure's name in the picture
+MOST_FIGURES = 12  # of those in a picture beside others
 _MOST_DRAWN = 40  # figures in the picture, the most changed first
 _FAR = 2.5  # spreads: what lies farther stands at the edge
 

@@ -8,6 +8,7 @@ from takifugu.estimates import compared_laws
 from takifugu.reports import charts, words
 from takifugu.reports import words as told
 from takifugu.reports.blocks import (
+    MOST_FIGURES,
     bars,
     columns,
     guesses,
@@ -17,6 +18,7 @@ from takifugu.reports.blocks import (
     proof_card,
     scroll,
     section,
+    survival_chart,
     survival_table,
     table,
 )
@@ -25,6 +27,7 @@ from takifugu.reports.charts import picture
 from takifugu.reports.common import TOO_FEW, Facts, too_few
 from takifugu.reports.facts import NoiseFacts, SecretFacts, VectorFacts
 from takifugu.reports.summary import publication_of
+from takifugu.reports.svg import PICTURE_WIDTH
 from takifugu.reports.text import clean, escape, in_letters, number, percent
 
 # The section on every other pair and belief: a matrix of losses, and the beliefs closest to the limit.
@@ -365,7 +368,10 @@ def _survives(facts: ChannelFacts) -> str:
             f"{told}, by the laws and on average over all that may be drawn. Columns that are passed through take no "
             "part. Whoever publishes can correct what is changed, where the channel can be undone: see estimate."
         ),
-        scroll("What survives", survival_table(comparison)),
+        columns(
+            str(survival_chart(comparison, width=PICTURE_WIDTH, most=MOST_FIGURES)),
+            scroll("What survives", survival_table(comparison)),
+        ),
     )
 
 
@@ -552,5 +558,8 @@ def _noise(facts: VectorFacts) -> str:
         "use",
         "What an analyst can still learn",
         paragraphs(f"{_UNBIASED} Its correlations point where the secrets differ: keep them private."),
-        columns(scroll("The noise on each number", noise), scroll("Correlations of the noise", together)),
+        columns(
+            scroll("The noise on each number", noise),
+            str(charts.correlation_chart(facts)) + scroll("Correlations of the noise", together),
+        ),
     )

@@ -22,6 +22,7 @@ from takifugu.mechanisms import list_mechanisms
 from takifugu.problems import OF_READING
 from takifugu.queries import Row, require_no_codes, several_rows
 from takifugu.reports import (
+    MOST_FIGURES,
     PICTURE_WIDTH,
     ChannelFacts,
     Facts,
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 4  # of a row, with pictures of their own
 _NARROW = 340  # units: on a telephone a unit is then about as large as a pixel
-_MOST_FIGURES = 12  # averages, shares and relations in the picture of what survives
 
 
 def drawn(facts: Facts, *, narrow: bool, survives: Comparison | None = None) -> list[dict[str, str]]:
@@ -81,9 +81,9 @@ def drawn(facts: Facts, *, narrow: bool, survives: Comparison | None = None) -> 
     if matrix is not None:
         found.insert(1, ("losses", "Every pair: its loss in percent of the limit", matrix))
     if survives is not None:
-        few = len(survives.figures) <= _MOST_FIGURES
-        told = "What survives" if few else f"What survives: the {_MOST_FIGURES} most changed of all that were compared"
-        found.append(("survival", told, survival_chart(survives, width=width, most=_MOST_FIGURES)))
+        few = len(survives.figures) <= MOST_FIGURES
+        told = "What survives" if few else f"What survives: the {MOST_FIGURES} most changed of all that were compared"
+        found.append(("survival", told, survival_chart(survives, width=width, most=MOST_FIGURES)))
     return [{"id": name, "caption": caption, "svg": str(drawn)} for name, caption, drawn in found]
 
 
@@ -101,7 +101,7 @@ def _vector(facts: VectorFacts, width: int) -> list[tuple[str, str, Picture]]:
     found = []
     for k, axis in enumerate(facts.axes[: 1 if facts.unshown else _MOST_COLUMNS]):  # nothing is said once for each
         told = _pair(facts, f"{clean(axis.name, 40)} before and after the noise")
-        found.append((f"axis-{k + 1}", told, charts.picture(facts, axis, f"tk-axis-{k + 1}", width=width)))
+        found.append((f"axis-{k + 1}", told, charts.picture(facts, axis, f"tk-axis-{k}", width=width)))
     together = charts.correlation_chart(facts, width=width)
     return [*found, ("correlation", "How the noise on the columns goes together", together)]
 
