@@ -9,7 +9,7 @@ import pytest
 import takifugu as tk
 from how_many import some_of
 from takifugu import strict_json
-from takifugu.channels import GaussianNoise, LaplaceNoise
+from takifugu.channels import DiscreteLaplaceNoise, GaussianNoise, LaplaceNoise
 from takifugu.divergences.laplace_odds import decide_odds_after_laplace, odds_after_laplace
 from takifugu.divergences.laplace_renyi import cleared_after_laplace
 
@@ -110,3 +110,18 @@ def test_another_kind_of_noise_clears_nothing_at_once():
     laws = list(priors("normals").values())
     assert not GaussianNoise(1.0).cleared(laws, tk.Renyi(2, 1).divergence, 1.0).any()
     assert not LaplaceNoise(0.0).cleared(laws, tk.Odds(3).divergence, 1.0).any()
+
+
+@pytest.mark.parametrize("seed", range(some_of(30)))
+def test_what_is_cleared_on_a_lattice_is_proved_for_each_pair_too(seed):
+    rng = np.random.default_rng(seed)
+    step = float(rng.choice([0.1, 1.0, 0.25]))
+    laws = [tk.Mixture(rng.dirichlet(np.ones(4)), 3 + step * np.arange(4), np.zeros(4)) for _ in range(5)]
+    noise = DiscreteLaplaceNoise(step * rng.uniform(0.5, 4.0), step=step, offset=3.0)
+    epsilon, of = rng.uniform(0.1, 2.0), tk.Odds(3).divergence
+    cleared = noise.cleared(laws, of, epsilon)
+    for i, p in enumerate(laws):
+        for j, q in enumerate(laws):
+            holds = noise.decide(p, q, of, epsilon).holds
+            assert holds or not cleared[i, j]
+            assert cleared[i, j] or not holds or noise.loss(p, q, of) > epsilon * (1 - 1e-9)

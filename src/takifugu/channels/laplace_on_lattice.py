@@ -31,6 +31,7 @@ from takifugu.divergences import (
     by_excess,
     by_odds,
     by_order,
+    cleared_after_laplace,
     register,
 )
 from takifugu.errors import CompositionError, InputError
@@ -215,6 +216,14 @@ class DiscreteLaplaceNoise(Noise):
         """Of each law against each other one a value that is reached and a bound."""
         return self._noise.screened([self._counted(law) for law in laws], how)
 
+    def cleared_by_odds(self, laws: Sequence[Mixture], budget: float, effort: Effort | None) -> npt.NDArray[np.bool_]:
+        """Of which pairs it is proved, all at once, that their odds are within a budget.
+
+        At points the odds are those of Laplace noise of this scale, and less noise never tells less.
+        """
+        scale = math.nextafter(float(1 / self._rate), 0.0)
+        return cleared_after_laplace([self._counted(law) for law in laws], scale=scale, epsilon=budget, effort=effort)
+
     def smoothed(self, law: Mixture, beside: Mixture) -> Density:
         """See `Noise`: with what lies beyond all points of both laws at their ends."""
         here, other = self._counted(law), self._counted(beside)
@@ -345,6 +354,7 @@ register(
     lambda p, q, of, noise: noise.compared(p, q, by_odds()),
     lambda p, q, of, budget, noise, effort: noise.settled(p, q, by_odds(), budget, effort),
     lambda laws, of, noise, budget: noise.bounds(laws, by_odds()),
+    lambda laws, of, noise, budget, effort: noise.cleared_by_odds(laws, budget, effort),
 )
 register(
     "discrete-laplace",
