@@ -166,3 +166,10 @@ def test_the_table_is_printed_and_its_status_is_that_of_the_budgets():
 def test_no_class_of_the_core_is_told_apart_by_others():
     core = House.read(SCRIPT.parents[1] / "src" / "takifugu").without(*COUNTED["APART"])
     assert core.told_apart == {}  # what an object can do is a member of it; what it cannot do it refuses by name
+
+
+def test_types_and_docstrings_are_within_their_budgets():
+    whole = House.read(SCRIPT.parents[1] / "src" / "takifugu")
+    budgets = {figure.name: figure for figure in COUNTED["figures"](whole)}
+    kept = ("Any per 1,000 lines of code", "docstring lines for a line of code")
+    assert [str(budgets[name]) for name in kept if not budgets[name].is_kept] == []

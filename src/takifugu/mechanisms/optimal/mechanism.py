@@ -207,7 +207,7 @@ class Optimal(Mechanism):
             numbers that prove the bound, where the search left some.
 
         Raises:
-            MechanismError: where no channel keeps the guarantee and the wishes, or the search found none.
+            MechanismError: where no channel keeps the guarantee and the utility constraints, or the search found none.
             CalibrationError: where what was found could not be repaired, so that nothing is proved.
         """
         rule = self.settled(problem)
