@@ -8,6 +8,7 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
+from takifugu.problems.options import Utility
 from takifugu.releases.plan import InsecureReleaseWarning
 from takifugu.releases.releasing import release
 
@@ -41,7 +42,7 @@ def before_and_after(table: Any, calibration: Calibration, regression: Regressio
         snapped[name] = np.array(choices.values, dtype=None if choices.is_numeric else object)[places]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InsecureReleaseWarning)  # a page that is made again must say the same
-        published = release(here, calibration, insecure_seed=1, allow_no_noise=True)
+        published = release(here, calibration, insecure_seed=1, utility=Utility(allow_no_noise=True))
     published.columns = list(answer.columns)  # the seed stands in their names
     ways = (("true rows", here), ("rows to the nearest of the list", snapped), ("published rows", published))
     told = []

@@ -249,8 +249,8 @@ def test_what_is_given_twice_or_is_no_such_object_is_refused():
         ({"adversary": tk.Utility()}, r"adversary must be an Adversary, such as takifugu\.Adversary\(\), got Utility"),
         ({"adversary": tk.Adversary(known=["sex"])}, "give it to fit_priors"),
         ({"adversary": tk.Adversary(own=False)}, "own=False is for publish"),
-        ({"adversary": tk.Adversary(drift="allow")}, "drift is about the rows"),
-        ({"utility": tk.Utility(allow_no_noise=True)}, "allow_no_noise is about publishing"),
+        ({"adversary": tk.Adversary(drift="allow")}, "drift of Adversary is about what is published"),
+        ({"utility": tk.Utility(allow_no_noise=True)}, "allow_no_noise of Utility is about what is published"),
     ):
         with pytest.raises(InputError, match=says):
             tk.calibrate(numbers, alpha=2, epsilon=1, **given)
@@ -404,7 +404,7 @@ def test_what_publish_alone_heeds_is_refused_elsewhere(given, tmp_path):
         lambda: tk.inspect(people, secret="slope", reading=reading),
         lambda: tk.private_counts(people, secret="slope", columns=["sex"], domain=lists, epsilon=1, reading=reading),
         lambda: tk.release_file(
-            tmp_path / "heart.csv", tmp_path / "out.csv", made, reading=reading, allow_no_noise=True
+            tmp_path / "heart.csv", tmp_path / "out.csv", made, reading=reading, utility=tk.Utility(allow_no_noise=True)
         ),
         lambda: tk.audit(people[["sex"]], people, made, reading=reading),
         lambda: tk.estimate(people[["sex"]], made, reading=reading),

@@ -17,6 +17,7 @@ from takifugu.audits.outcome import Audit
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels.finite_channel import FiniteChannel
 from takifugu.laws.lattice import Lattice
+from takifugu.problems.options import Utility
 from takifugu.queries.fitting import fit_priors
 from takifugu.queries.raw import Raw
 from takifugu.queries.row import Row
@@ -129,7 +130,7 @@ def study(unseen: Unseen, frame: "pd.DataFrame", tell: Tell = lambda _: None) ->
     shuffled = frame.sample(frac=1, random_state=SEED).reset_index(drop=True)
     for name, calibration in channels.items():
         tell(f"{unseen.name}: attacking {name}")
-        published = release(shuffled, calibration, allow_no_noise=True, order="keep")
+        published = release(shuffled, calibration, order="keep", utility=Utility(allow_no_noise=True))
         audits[name] = audit(published, shuffled, calibration, seed=SEED)
     places, counts = np.unique(lattice.snap(frame[unseen.number].to_numpy(np.float64)), return_counts=True)
     shares = counts / counts.sum()

@@ -151,7 +151,7 @@ def in_order(t, rng, *, keep):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a seed is for tests, secrets may be rare, and laws alike enough
         calibration = tk.calibrate(tk.fit_priors(t, secret="s", query=tk.Row("x")), odds=3)
-        how = {"insecure_seed": int(rng.integers(2**31)), "allow_no_noise": True}
+        how = {"insecure_seed": int(rng.integers(2**31)), "utility": tk.Utility(allow_no_noise=True)}
         published = tk.release(t, calibration, order="keep", **how)
     if keep:
         return published, t, calibration, None

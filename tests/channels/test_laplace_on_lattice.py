@@ -216,12 +216,14 @@ def test_a_column_of_counts_goes_all_the_way(tmp_path):
     tk.verify(tk.certify(made))
     half = tk.calibrate(priors, odds=1.5)
     ledger = tk.Ledger(tmp_path / "l.db", budget=made)
-    out = tk.release(rows, half, secret="s", column="x", ledger=ledger, order="keep", allow_no_noise=True)
+    out = tk.release(
+        rows, half, secret="s", column="x", ledger=ledger, order="keep", utility=tk.Utility(allow_no_noise=True)
+    )
     assert out["x"].dtype.kind == "i"
     assert ledger.loss(made) < made.loss
-    tk.release(rows, half, secret="s", column="x", ledger=ledger, allow_no_noise=True)
+    tk.release(rows, half, secret="s", column="x", ledger=ledger, utility=tk.Utility(allow_no_noise=True))
     with pytest.raises(BudgetError, match="Nothing was released"):
-        tk.release(rows, made, secret="s", column="x", ledger=ledger, allow_no_noise=True)
+        tk.release(rows, made, secret="s", column="x", ledger=ledger, utility=tk.Utility(allow_no_noise=True))
     published = rows.assign(x=out["x"].to_numpy())[["x"]]
     assert "No attack contradicts" in str(tk.audit(published, rows, half))
     mean = tk.estimate(published, half, columns="x").mean("x")
@@ -234,7 +236,7 @@ def test_a_column_of_counts_goes_all_the_way(tmp_path):
     assert sure.channel.kind == "discrete-laplace"
     assert sure.channel.scale > made.channel.scale
     with pytest.raises(InputError, match="stays on its points"):
-        tk.release(rows, made, secret="s", column="x", granularity=0.25)
+        tk.release(rows, made, secret="s", column="x", utility=tk.Utility(granularity=0.25))
 
 
 def test_a_certificate_verifies_and_a_billionth_less_does_not():

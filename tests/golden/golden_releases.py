@@ -101,7 +101,7 @@ def left(table: Callable[[], Any], name: str, **options: Any) -> Callable[[], Se
 RELEASES.add("marks", left(pupils, "marks"))
 RELEASES.add("marks, clipped and rounded", left(pupils, "marks", clip=(0, 20), round_to=1))
 RELEASES.add("marks, with sex", left(pupils, "marks", keep=["sex"]))
-RELEASES.add("marks, coarse", left(pupils, "marks", granularity=0.25))
+RELEASES.add("marks, coarse", left(pupils, "marks", utility=tk.Utility(granularity=0.25)))
 RELEASES.add("marks, more noise", left(pupils, "marks", theta=10.0))
 RELEASES.add("marks, less noise", left(pupils, "marks", theta=0.1))
 RELEASES.add("marks, an array", left(marks, "marks"))
@@ -140,7 +140,7 @@ class Times(NamedTuple):
         channel, whom = calibration.channel, {} if self.of_whom is None else {"of": self.of_whom}
         if hasattr(channel, "theta"):
             return {"theta": channel.theta * math.sqrt(self.factor), **whom}
-        return {"covariance": self.factor * np.asarray(channel.covariance), **whom}
+        return {"theta": self.factor * np.asarray(channel.covariance), **whom}
 
 
 def of_several(name: str, table: Callable[[], Any], options: list[dict[str, Any] | Times]) -> Callable[[], Seen]:

@@ -161,7 +161,7 @@ def test_it_is_chosen_saved_certified_and_released(small_limit, tmp_path):
     assert again.error == pytest.approx(found.error, rel=1e-12)
     tk.certify(found).save(tmp_path / "certificate.json")
     assert tk.verify(tmp_path / "certificate.json").calibration.channel == found.channel
-    published = tk.release(table, found, allow_no_noise=True)
+    published = tk.release(table, found, utility=tk.Utility(allow_no_noise=True))
     assert set(map(tuple, published.itertuples(index=False))) <= set(found.channel.outputs)
     tk.report(found, tmp_path / "report.html")
     assert "rows" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -115,7 +115,7 @@ def test_an_empty_text_is_a_cell_beside_others_and_beside_what_is_missing():
     beliefs = tk.fit_priors(table, secret="s", query=QUERY, known=["sex"])
     assert cells_of(beliefs) == ("", "sex = ", "sex = f", "sex missing")
     calibration = tk.calibrate(beliefs, alpha=2, epsilon=1)
-    assert len(tk.release(table, calibration, keep=["sex"], allow_no_noise=True)) == len(table)
+    assert len(tk.release(table, calibration, keep=["sex"], utility=tk.Utility(allow_no_noise=True))) == len(table)
 
 
 def test_engines_agree():

@@ -29,7 +29,7 @@ def test_so_does_fitting(name):
 def test_so_does_a_release():
     calibration = tk.calibrate(tk.fit_priors(TABLE, secret="s", query=tk.Row("x")), odds=3)
     with pytest.raises(InputError, match=r"^keep must be the name of a column"):
-        tk.release(TABLE, calibration, keep=TABLE.s, allow_no_noise=True)
+        tk.release(TABLE, calibration, keep=TABLE.s, utility=tk.Utility(allow_no_noise=True))
 
 
 def test_names_in_an_index_of_pandas_are_names():

@@ -332,8 +332,11 @@ def remembered(counts, rows, folder):
     certificate.pop("nonce"), certificate.pop("sha256")
     tk.report(made, folder / "report.html")
     key = folder / "key.csv"
+    rows.to_csv(folder / "rows.csv", index=False)
     with pytest.warns(UserWarning, match="seed"):
-        left = tk.release(rows, made, insecure_seed=5, positions=key)
+        left = tk.release(rows, made, insecure_seed=5)
+    with pytest.warns(UserWarning, match="seed"):
+        tk.release_file(folder / "rows.csv", folder / "out.csv", made, insecure_seed=5, positions=key)
     refused = [
         refusal(lambda: tk.calibrate(counts, odds=1.6)),
         refusal(lambda: tk.calibrate(counts, odds=3, assurance="band", confidence=0.95)),
@@ -433,7 +436,7 @@ def test_no_row_is_left_out_for_want_of_a_value_even_where_that_was_asked_for(tm
     rows, made = table([[6, 3, 1], [1, 3, 6]]).astype({"x": float}), tk.calibrate(drawn(), odds=3)
     rows.loc[3, "x"] = None
     with pytest.raises(tk.InputError):
-        tk.release(rows, made, missing="drop")
+        tk.release(rows, made, reading=tk.Reading(missing="drop"))
     rows.to_csv(tmp_path / "rows.csv", index=False)
     with pytest.raises(tk.InputError):
         tk.release_file(tmp_path / "rows.csv", tmp_path / "out.csv", made, reading=tk.Reading(missing="drop"))

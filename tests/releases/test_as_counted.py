@@ -116,7 +116,7 @@ def test_a_row_that_lacks_one_of_several_secrets_stays_whichever_pairs_are_hidde
     table = pd.DataFrame(rows, columns=["a", "b", "v"]).sample(frac=1, random_state=1, ignore_index=True)
     priors = tk.fit_priors(table, secret=["a", "b"], query=tk.Row("v"))
     calibration = tk.calibrate(priors, odds=1.5, pairs=[("a = x", "a = y")])
-    how = {"allow_no_noise": True, "others": others}
+    how = {"utility": tk.Utility(allow_no_noise=True), "others": others}
     secrets = list(zip(table.a, table.b, strict=True))
     table.to_parquet(tmp_path / "in.parquet")
     doors = (
@@ -131,7 +131,9 @@ def test_a_row_that_lacks_one_of_several_secrets_stays_whichever_pairs_are_hidde
             with pytest.raises(tk.InputError, match="30 of 870 rows have a secret outside"):
                 door()
     with pytest.raises(tk.InputError, match=r"30 of|no value|missing"):
-        tk.release_file(tmp_path / "in.parquet", tmp_path / "out.parquet", calibration, allow_no_noise=True)
+        tk.release_file(
+            tmp_path / "in.parquet", tmp_path / "out.parquet", calibration, utility=tk.Utility(allow_no_noise=True)
+        )
 
 
 def test_rows_of_a_decimal_secret_are_those_that_were_counted():

@@ -112,8 +112,9 @@ def test_values_without_their_secrets_are_refused():
 
 
 def test_a_channel_has_no_noise_to_speak_of():
-    for option in ({"theta": 1.0}, {"granularity": 0.5}, {"clip": (0, 1)}, {"round_to": 1}):
+    for option in ({"theta": 1.0}, {"clip": (0, 1)}, {"round_to": 1}):
         refused(TABLE, ROW, f"{next(iter(option))} is for noise", **option)
+    refused(TABLE, ROW, "granularity is for noise", utility=tk.Utility(granularity=0.5))
 
 
 # ---- another table
@@ -236,7 +237,7 @@ def test_bare_values_are_told_in_python_and_refused_on_the_command_line(tmp_path
     with pytest.warns(NoNoiseWarning):
         tk.release(same, channel, order="keep")
     for calibration in (nothing, fine, channel):
-        tk.release(same, calibration, allow_no_noise=True, order="keep")
+        tk.release(same, calibration, order="keep", utility=tk.Utility(allow_no_noise=True))
         calibration.save(tmp_path / "c.json")
         result = command(tmp_path)
         assert (result.exit_code, (tmp_path / "out.csv").exists()) == (1, False)

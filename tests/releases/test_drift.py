@@ -56,12 +56,19 @@ def calibrated(kind):
 def test_a_table_that_tells_more_is_refused_and_others_are_not(kind, tmp_path):
     calibration = calibrated(kind)
     for fine in (MILD, OTHER, MILD.head(50), table(5, 0, rows=500)):
-        assert len(tk.release(fine, calibration, allow_no_noise=True)) == len(fine)
+        assert len(tk.release(fine, calibration, utility=tk.Utility(allow_no_noise=True))) == len(fine)
     with pytest.raises(tk.InputError, match="go with the secret more closely than the priors") as caught:
-        tk.release(STRONG, calibration, allow_no_noise=True, ledger=tmp_path / "l.db")
+        tk.release(STRONG, calibration, ledger=tmp_path / "l.db", utility=tk.Utility(allow_no_noise=True))
     assert tk.Ledger(tmp_path / "l.db").account() is None  # and nothing was charged
     assert "drift='allow'" in str(caught.value)
-    assert len(tk.release(STRONG, calibration, allow_no_noise=True, drift="allow")) == ROWS
+    assert (
+        len(
+            tk.release(
+                STRONG, calibration, adversary=tk.Adversary(drift="allow"), utility=tk.Utility(allow_no_noise=True)
+            )
+        )
+        == ROWS
+    )
 
 
 @pytest.mark.parametrize("promise", [{"odds": 3, "confidence": 0.95}, {"alpha": 2, "epsilon": 1.0}])
@@ -78,11 +85,13 @@ def test_a_small_table_that_is_surely_another_may_not_seem_to_tell_more(promise)
     made = tk.calibrate(tk.fit_priors(mine, secret="who", query=tk.Row("ward", domain=range(6))), **promise)
     told = mine.assign(ward=mine["who"].map({"A": 0, "B": 3, "C": 5}))
     with pytest.raises(tk.InputError, match="other rows than those that were counted, and as far as they tell"):
-        tk.release(told, made, allow_no_noise=True)
+        tk.release(told, made, utility=tk.Utility(allow_no_noise=True))
     harmless = mine.assign(ward=3)  # others, and they tell nothing at all
     for fine in (mine, visits(250, 0), visits(4_000, 1), mine.head(30), harmless):
-        assert len(tk.release(fine, made, allow_no_noise=True)) == len(fine)
-    assert len(tk.release(told, made, allow_no_noise=True, drift="allow")) == len(told)
+        assert len(tk.release(fine, made, utility=tk.Utility(allow_no_noise=True))) == len(fine)
+    assert len(
+        tk.release(told, made, adversary=tk.Adversary(drift="allow"), utility=tk.Utility(allow_no_noise=True))
+    ) == len(told)
 
 
 def test_each_axis_of_a_vector_is_looked_at():
@@ -126,7 +135,7 @@ def test_beliefs_of_others_are_held_against_the_rows():
     made = tk.publish(STRONG, **asked, adversary=tk.Adversary(beliefs={"last year": MILD}, own=False, drift="allow"))
     assert len(made.table) == ROWS
     with pytest.raises(tk.InputError, match="drift must be one of 'refuse', 'allow'"):
-        tk.release(MILD, calibrated("list"), drift="maybe")
+        tk.release(MILD, calibrated("list"), adversary=tk.Adversary(drift="maybe"))
 
 
 def test_several_secrets_are_looked_at_one_by_one():
@@ -178,7 +187,10 @@ def test_chance_alone_refuses_nobody():
     for _ in range(40):
         who = rng.choice(["A", "B"], 1_000)
         drawn = (rng.random(1_000) >= np.where(who == "A", laws["A"][0], laws["B"][0])).astype(int)
-        assert len(tk.release(pd.DataFrame({"s": who, "x": drawn}), calibration, allow_no_noise=True)) == 1_000
+        assert (
+            len(tk.release(pd.DataFrame({"s": who, "x": drawn}), calibration, utility=tk.Utility(allow_no_noise=True)))
+            == 1_000
+        )
 
 
 def wards(rows=2_000):
@@ -268,10 +280,12 @@ def test_decimals_that_pandas_keeps_as_objects_are_the_cells_that_were_counted(q
     promise = {"odds": 1.5} if isinstance(query, tk.Row) else PAIR
     calibration = tk.calibrate(tk.fit_priors(people, secret="who", query=query, known=["floor"]), **promise)
     for table in (people, pa.Table.from_pandas(people)):
-        assert len(tk.release(table, calibration, keep=["floor"], allow_no_noise=True)) == len(people)
+        assert len(tk.release(table, calibration, keep=["floor"], utility=tk.Utility(allow_no_noise=True))) == len(
+            people
+        )
     other = people.assign(floor=people.floor + Decimal("0.01"))
     with pytest.raises(tk.InputError, match="what no row had"):
-        tk.release(other, calibration, keep=["floor"], allow_no_noise=True)
+        tk.release(other, calibration, keep=["floor"], utility=tk.Utility(allow_no_noise=True))
 
 
 def test_cells_of_those_about_whom_nothing_is_promised_are_not_looked_at():
@@ -288,4 +302,6 @@ def test_cells_of_those_about_whom_nothing_is_promised_are_not_looked_at():
 def test_who_believes_the_priors_of_the_cells_may_have_them():
     people = wards()
     changed = people.assign(ward=np.where(SIGNS, "f", "g"))
-    assert len(tk.release(changed, of_wards(people), keep=["ward"], drift="allow")) == len(changed)
+    assert len(tk.release(changed, of_wards(people), keep=["ward"], adversary=tk.Adversary(drift="allow"))) == len(
+        changed
+    )

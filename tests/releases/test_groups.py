@@ -80,7 +80,9 @@ def test_a_group_that_is_another_now_is_refused():
         with pytest.raises(tk.InputError, match=r"far from where the priors.*Nothing was released") as caught:
             tk.release(changed, calibration, of="help")
         assert not any(character.isdigit() for character in str(caught.value))
-        assert len(tk.release(TABLE, calibration, of="help", drift="allow")) == len(calibration.answer.columns)
+        assert len(tk.release(TABLE, calibration, of="help", adversary=tk.Adversary(drift="allow"))) == len(
+            calibration.answer.columns
+        )
 
 
 def test_both_groups_are_not_published(tmp_path):
@@ -106,4 +108,4 @@ def test_a_group_in_no_pair_is_not_published(tmp_path):
     with pytest.raises(tk.InputError, match="of must be"):
         tk.release(table, calibration, of=np.array(["a", "b"]))
     with pytest.raises(tk.InputError, match="missing must be"):
-        tk.release(table, calibration, of="a", missing="bogus")
+        tk.release(table, calibration, of="a", reading=tk.Reading(missing="bogus"))

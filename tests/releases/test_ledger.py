@@ -107,7 +107,7 @@ def test_a_channel_from_a_list_keeps_the_budget_that_was_set(budget, fine, less,
     priors = tk.fit_priors(table, secret="s", query=tk.Row("x"))
     ledger = Ledger(tmp_path / "l.db", budget=tk.calibrate(priors, **budget))
     table.to_csv(tmp_path / "people.csv", index=False)
-    how = {"allow_no_noise": True}
+    how = {"utility": tk.Utility(allow_no_noise=True)}
     with pytest.raises(BudgetError, match="Nothing was released"):
         tk.release(table, tk.calibrate(priors, **less), ledger=ledger, **how)
     with pytest.raises(BudgetError, match="Nothing was released"):
@@ -226,8 +226,8 @@ def test_a_budget_is_worth_its_own_promise_and_no_more(tmp_path):
     assert not (tmp_path / "l.db").exists()
     ledger = Ledger(tmp_path / "l.db", budget=weak)
     with pytest.raises(CompositionError, match="set under a weaker guarantee"):
-        tk.release(values, exact, ledger=ledger, accept_weaker_promise=True)
-    tk.release(values, weak, ledger=ledger, accept_weaker_promise=True)
+        tk.release(values, exact, ledger=ledger, adversary=tk.Adversary(weaker="allow"))
+    tk.release(values, weak, ledger=ledger, adversary=tk.Adversary(weaker="allow"))
     with pytest.raises(CompositionError, match="set under a weaker guarantee"):
         tk.release(values, exact, ledger=Ledger(tmp_path / "l.db"))
     assert tk.release(values, exact, ledger=Ledger(tmp_path / "m.db", budget=exact)).theta == exact.theta

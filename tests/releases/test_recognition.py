@@ -202,7 +202,7 @@ def test_of_several_ledgers_beside_a_file_the_one_that_knows_its_records_is_take
         tk.publish("all.csv", **ASKED, ledger="b.ledger")
     made = tk.publish(OLD, **ASKED)
     with pytest.raises(LedgerError, match="would not be counted"):
-        tk.release_file("all.csv", "out.csv", made.calibration, drift="allow")
+        tk.release_file("all.csv", "out.csv", made.calibration, adversary=tk.Adversary(drift="allow"))
 
 
 def test_a_ledger_that_was_lost_or_is_an_older_copy_is_noticed(tmp_path):
@@ -264,7 +264,13 @@ def test_new_rows_are_new_no_more_once_another_process_wrote(tmp_path):
     tk.publish(both, **ASKED, ledger=tk.Ledger(tmp_path / "l.ledger", only_new=True))
     made = tk.publish(JANUARY, **ASKED)
     with pytest.raises(LedgerError, match="written by another process meanwhile"):
-        tk.release(JANUARY, made.calibration, ledger=ledger, drift="allow", allow_no_noise=True)
+        tk.release(
+            JANUARY,
+            made.calibration,
+            ledger=ledger,
+            adversary=tk.Adversary(drift="allow"),
+            utility=tk.Utility(allow_no_noise=True),
+        )
 
 
 # ---- people with several rows

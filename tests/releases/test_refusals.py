@@ -25,7 +25,7 @@ def test_many_answers_do_not_pass_for_one(tmp_path):
 @pytest.mark.parametrize("mechanism", ["exact", "closed-form", "wasserstein-approx"])
 def test_a_calibration_that_was_changed_is_refused(theta, mechanism):
     honest = tk.calibrate(PRIORS, alpha=2, epsilon=1, mechanism=mechanism)
-    weaker = {"accept_weaker_promise": mechanism == "wasserstein-approx"}
+    weaker = {"adversary": tk.Adversary(weaker="allow" if mechanism == "wasserstein-approx" else "refuse")}
     tk.release([1.0, 2.0], honest, **weaker)
     changed = dataclasses.replace(honest, channel=GaussianNoise(min(theta, honest.theta * (1 - 1e-9))))
     with pytest.raises(tk.CalibrationError, match="does not meet the budget"):

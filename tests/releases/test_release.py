@@ -75,7 +75,7 @@ def test_without_need_of_noise_the_values_leave_as_they_are(no_draws):
     y = tk.release([0.1, 0.2], calibration)
     assert y.tolist() == [0.1, 0.2]
     assert y.granularity is None
-    assert tk.release([0.1, 0.2], calibration, granularity=0.25).tolist() == [0.0, 0.25]
+    assert tk.release([0.1, 0.2], calibration, utility=tk.Utility(granularity=0.25)).tolist() == [0.0, 0.25]
 
 
 def test_rounding_and_clipping_come_after_the_noise():
@@ -186,8 +186,8 @@ def test_numeric_secrets_match():
         (["x"], {}, "must be numbers"),
         ([1e308], {}, "could overflow"),
         ("people.csv", {"column": "value", "secret": "secret"}, "is a path.*release_file"),
-        ([1.0], {"granularity": 0.3}, "power of two"),
-        ([1.0], {"granularity": 2.0**90}, "too far"),
+        ([1.0], {"utility": tk.Utility(granularity=0.3)}, "power of two"),
+        ([1.0], {"utility": tk.Utility(granularity=2.0**90)}, "too far"),
         ([1.0], {"clip": 3}, "pair"),
         ([1.0], {"clip": (3, 1)}, "pair"),
         ([1.0], {"clip": (0, math.inf)}, "each end of clip"),

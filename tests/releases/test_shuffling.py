@@ -221,9 +221,7 @@ def test_positions_go_to_a_file_of_their_own(tmp_path):
     with pytest.raises(tk.InputError, match="need a file of their own"):
         tk.release_file(tmp_path / "in.csv", tmp_path / "o.csv", hand_made(1.0), **HOW, positions=tmp_path / "o.csv")
     with pytest.raises(tk.InputError, match="exists already"):
-        tk.release(table(), hand_made(1.0), **HOW, positions=tmp_path / "in.csv")
+        tk.release_file(tmp_path / "in.csv", tmp_path / "o.csv", hand_made(1.0), **HOW, positions=tmp_path / "in.csv")
     key = tmp_path / "key.csv"
-    out = tk.release(table(), hand_made(1.0), **HOW, positions=key)
-    assert pd.read_csv(key)["position"].tolist() == places(out)
-    with pytest.raises(tk.InputError, match="which row stands where is known of tables"):
-        tk.release([1.0, 2.0], hand_made(1.0), order="keep", positions=tmp_path / "none.csv")
+    tk.release_file(tmp_path / "in.csv", tmp_path / "o.csv", hand_made(1.0), **HOW, positions=key)
+    assert pd.read_csv(key)["position"].tolist() == places(pd.read_csv(tmp_path / "o.csv"))

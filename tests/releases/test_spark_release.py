@@ -129,8 +129,11 @@ def test_rows_without_a_value_are_dropped_as_the_refusal_says(spark):
     frame = spark.createDataFrame(rows, "s string, ward string, `dose` double")
     made = tk.calibrate(tk.fit_priors(frame, secret="s", query=tk.Row("ward", "dose")), odds=2)
     with pytest.raises(InputError, match="missing values: fill those rows, or drop them with missing='drop'"):
-        tk.release(frame, made, others="drop", allow_no_noise=True)
-    assert tk.release(frame, made, missing="drop", allow_no_noise=True).count() == 197
+        tk.release(frame, made, others="drop", utility=tk.Utility(allow_no_noise=True))
+    assert (
+        tk.release(frame, made, utility=tk.Utility(allow_no_noise=True), reading=tk.Reading(missing="drop")).count()
+        == 197
+    )
     published = tk.publish(
         frame, secret="s", columns=["ward"], confidence=None, utility=tk.Utility(allow_no_noise=True)
     )
@@ -155,7 +158,7 @@ def test_a_cluster_s_table_is_calibrated_where_it_lies(spark):
     query = tk.Row("value", "ward")
     assert tk.fit_priors(frame, secret="secret", query=query) == tk.fit_priors(here, secret="secret", query=query)
     made = tk.calibrate(tk.fit_priors(frame, secret="secret", query=query), odds=2)
-    out = tk.release(frame, made, allow_no_noise=True)
+    out = tk.release(frame, made, utility=tk.Utility(allow_no_noise=True))
     assert (sorted(out.columns), out.count()) == (["value", "ward"], 300)
 
 
@@ -182,11 +185,21 @@ def test_a_kept_column_that_was_known_holds_what_was_counted_on_a_cluster(spark)
     )
     priors = tk.fit_priors(people, secret="s", query=tk.Row("y", domain=[0, 1]), known=["k"])
     calibration = tk.calibrate(priors, odds=1.5)
-    assert tk.release(spark.createDataFrame(people), calibration, keep=["k"], allow_no_noise=True).count() == 2_000
+    assert (
+        tk.release(
+            spark.createDataFrame(people), calibration, keep=["k"], utility=tk.Utility(allow_no_noise=True)
+        ).count()
+        == 2_000
+    )
     signs = (people.s == "a") == (people.y == 0)
     for ward, said in ((np.where(signs, "F", "f"), "what no row had"), (np.where(signs, "f", "g"), "the same 'k'")):
         with pytest.raises(InputError, match=said):
-            tk.release(spark.createDataFrame(people.assign(k=ward)), calibration, keep=["k"], allow_no_noise=True)
+            tk.release(
+                spark.createDataFrame(people.assign(k=ward)),
+                calibration,
+                keep=["k"],
+                utility=tk.Utility(allow_no_noise=True),
+            )
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -194,10 +207,10 @@ def test_neither_an_order_nor_notes_beside_a_column_tell_the_secret(spark):
     rows = [("a" if i < 500 else "b", i % 7, "xy"[i % 2]) for i in range(1000)]
     frame = spark.createDataFrame(rows, "secret string, value long, ward string")
     made = tk.calibrate(tk.fit_priors(frame, secret="secret", query=tk.Row("value")), odds=2)
-    kept = tk.release(frame, made, keep=["ward"], order="keep", allow_no_noise=True)
+    kept = tk.release(frame, made, keep=["ward"], order="keep", utility=tk.Utility(allow_no_noise=True))
     assert [row["ward"] for row in kept.collect()] == [ward for _, _, ward in rows]
     noted = frame.withMetadata("ward", {"labels": ["of one person"]})
-    out = tk.release(noted, made, keep=["ward"], allow_no_noise=True)
+    out = tk.release(noted, made, keep=["ward"], utility=tk.Utility(allow_no_noise=True))
     assert out.schema["ward"].metadata == {}
     assert out.count() == 1000
     wards = [row["ward"] for row in out.collect()]
@@ -216,7 +229,7 @@ def test_a_copy_of_one_of_several_secrets_does_not_go_along_where_others_are_dro
     for table in (here.sample(frac=1, random_state=1, ignore_index=True), frame):
         for others in ("drop", "error"):
             with pytest.raises(InputError, match="'copy', which was to be kept, says in every row"):
-                tk.release(table, made, keep=["copy"], others=others, allow_no_noise=True)
+                tk.release(table, made, keep=["copy"], others=others, utility=tk.Utility(allow_no_noise=True))
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -237,11 +250,13 @@ def test_what_a_cluster_cannot_do_is_said_in_a_sentence(spark):
     frame = spark.createDataFrame(rows, "secret string, value long, ward string")
     made = tk.calibrate(tk.fit_priors(frame, secret="secret", query=tk.Row("value")), odds=2)
     with pytest.raises(InputError, match="two columns of the table have the same name"):
-        tk.release(frame.withColumnRenamed("ward", "value"), made, allow_no_noise=True)
+        tk.release(frame.withColumnRenamed("ward", "value"), made, utility=tk.Utility(allow_no_noise=True))
     with pytest.raises(InputError, match="Spark could not release the table: its engine reports"):
-        tk.release(frame.withColumnRenamed("ward", "VALUE"), made, allow_no_noise=True)  # one name to Spark
+        tk.release(
+            frame.withColumnRenamed("ward", "VALUE"), made, utility=tk.Utility(allow_no_noise=True)
+        )  # one name to Spark
     with pytest.raises(InputError, match=r"Spark takes the dot in 'a\.b' for a part of a structure"):
         tk.fit_priors(frame.withColumnRenamed("value", "a.b"), secret="secret", query=tk.Row("a.b"))
     strange = frame.replace("a", None, subset=["secret"])
     with pytest.raises(InputError, match="150 of 300 rows have a secret outside"):
-        tk.release(strange, made, allow_no_noise=True)
+        tk.release(strange, made, utility=tk.Utility(allow_no_noise=True))

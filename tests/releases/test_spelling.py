@@ -56,7 +56,7 @@ def test_a_second_file_is_read_the_same_way(german, tmp_path):
         tmp_path / "out.csv",
         german,
         reading=Reading(missing="drop"),
-        allow_no_noise=True,
+        utility=tk.Utility(allow_no_noise=True),
     )
     assert done.rows == 200
 
@@ -70,14 +70,20 @@ def test_a_second_file_is_read_the_same_way(german, tmp_path):
 )
 def test_another_meaning_is_refused(german, tmp_path, reading, says):
     with pytest.raises(tk.InputError, match=says):
-        tk.release_file(tmp_path / "german.csv", tmp_path / "out.csv", german, reading=reading, allow_no_noise=True)
+        tk.release_file(
+            tmp_path / "german.csv",
+            tmp_path / "out.csv",
+            german,
+            reading=reading,
+            utility=tk.Utility(allow_no_noise=True),
+        )
     assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_file_that_writes_its_numbers_otherwise_is_not_misread(german, tmp_path):
     other = write(tmp_path / "english.csv", decimal=".", sep=",")
     with pytest.raises(tk.InputError):
-        tk.release_file(other, tmp_path / "out.csv", german, allow_no_noise=True)
+        tk.release_file(other, tmp_path / "out.csv", german, utility=tk.Utility(allow_no_noise=True))
 
 
 def test_files_without_a_word_on_spelling_are_read_as_before(german):
@@ -95,11 +101,11 @@ def test_rows_without_a_value_meet_one_rule(library):
     made = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Row("v")), odds=2)
     with pytest.raises(tk.InputError, match="30 missing values"):
         tk.release(frame, made)
-    out = tk.release(frame, made, missing="drop")
+    out = tk.release(frame, made, reading=tk.Reading(missing="drop"))
     assert len(out.collect() if library is pl.LazyFrame else out) == 90
     assert len(tk.publish(table, secret="s", columns=["v"], confidence=None).table) == 90
     with pytest.raises(tk.InputError, match="missing must be one of 'refuse', 'drop'"):
-        tk.release(frame, made, missing="fill")
+        tk.release(frame, made, reading=tk.Reading(missing="fill"))
 
 
 def test_the_transformer_fits_as_raw_does_by_default():
@@ -127,7 +133,7 @@ def test_a_table_in_memory_means_by_a_sentinel_what_it_meant_before(library, wit
     with pytest.raises(tk.InputError, match=f"{gone} missing values"):
         tk.release(library(rows), made)
     if library is not pl.LazyFrame:
-        assert len(tk.release(library(rows), made, missing="drop")) == 201 - gone
+        assert len(tk.release(library(rows), made, reading=tk.Reading(missing="drop"))) == 201 - gone
     for values in (rows["v"], np.array(rows["v"]), pd.Series(rows["v"], name="v"), pl.Series("v", rows["v"])):
         with pytest.raises(tk.InputError, match=f"{gone} of 201 values are such as stood for a missing one"):
             tk.release(values, made, secret=rows["s"])
@@ -142,5 +148,8 @@ def test_a_table_that_was_opened_with_values_for_missing_ones_is_refused(tmp_pat
     reading = Reading(sentinels=(9,))
     made = tk.calibrate(tk.fit_priors(path, secret="s", query=tk.Row("v"), reading=reading), odds=3)
     with pytest.raises(tk.InputError, match=r"read with sentinels=\(9,\), and this one was opened without"):
-        tk.release_file(Table(path), tmp_path / "out.csv", made, allow_no_noise=True)
-    assert tk.release_file(Table(path, reading), tmp_path / "out.csv", made, allow_no_noise=True).rows == 80
+        tk.release_file(Table(path), tmp_path / "out.csv", made, utility=tk.Utility(allow_no_noise=True))
+    assert (
+        tk.release_file(Table(path, reading), tmp_path / "out.csv", made, utility=tk.Utility(allow_no_noise=True)).rows
+        == 80
+    )

@@ -131,7 +131,7 @@ def test_what_a_total_does_not_cover_is_refused(total, tmp_path):
 
 def test_a_first_release_beyond_the_total_is_refused_and_leaves_no_account(total):
     with pytest.raises(BudgetError, match="has room for"):
-        publish(odds(factor=9.5), total, allow_no_noise=True)
+        publish(odds(factor=9.5), total, utility=tk.Utility(allow_no_noise=True))
     assert total.account() is None
 
 

@@ -148,12 +148,12 @@ def test_files_of_vectors(tmp_path, suffix):
 
 
 def test_what_is_for_one_column_is_refused_in_words():
-    for option in ({"theta": 1e9}, {"granularity": 0.5}, {"clip": (0, 1)}, {"round_to": 1}):
-        with pytest.raises(tk.InputError, match=r"is for one column|noise on one number"):
+    for option in ({"theta": 1e9}, {"utility": tk.Utility(granularity=0.5)}, {"clip": (0, 1)}, {"round_to": 1}):
+        with pytest.raises(tk.InputError, match=r"is for one column|covariance of their noise"):
             tk.release(means().to_numpy(), MEANS, **option)
     line = tk.calibrate({"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 1)}, alpha=2, epsilon=1)
-    with pytest.raises(tk.InputError, match="noise on vectors"):
-        tk.release([1.0], line, covariance=[[1.0]])
+    with pytest.raises(tk.InputError, match="theta must be"):
+        tk.release([1.0], line, theta=[[1.0]])
     gappy = TABLE.assign(y=[math.nan, *TABLE.y[1:]])
     with pytest.raises(tk.InputError):
         tk.release(gappy, ROWS)
@@ -161,17 +161,17 @@ def test_what_is_for_one_column_is_refused_in_words():
 
 def test_more_noise_may_be_asked_for_and_less_may_not():
     sigma = MEANS.channel.covariance
-    more = tk.release(means().to_numpy(), MEANS, covariance=2 * sigma)
+    more = tk.release(means().to_numpy(), MEANS, theta=2 * sigma)
     assert np.array_equal(more.covariance, 2 * sigma)
     lopsided = 2 * sigma
     lopsided = lopsided - (np.linalg.eigvalsh(sigma)[-1] * 1.01) * np.outer(*[np.linalg.eigh(sigma)[1][:, -1]] * 2)
     lopsided = 0.5 * (lopsided + lopsided.T)
     for less in (sigma * (1 - 2**-50), lopsided, np.eye(2) * 1e-9):
         with pytest.raises(tk.BudgetError, match="less noise"):
-            tk.release(means().to_numpy(), MEANS, covariance=less)
+            tk.release(means().to_numpy(), MEANS, theta=less)
     for wrong in ([[1.0]], [[1.0, 2.0], [2.0, 1.0]], "much", 3.0, [[math.nan, 0], [0, 1]]):
         with pytest.raises(tk.InputError):
-            tk.release(means().to_numpy(), MEANS, covariance=wrong)
+            tk.release(means().to_numpy(), MEANS, theta=wrong)
 
 
 def test_predictions_at_several_points_are_one_vector():
@@ -231,22 +231,22 @@ def test_a_vector_is_published_again_while_precisions_fit(tmp_path):
     sigma = MEANS.channel.covariance
     assert ledger.loss(MEANS) == 0.0
     assert ledger.loss_after(MEANS) == pytest.approx(MEANS.loss, rel=1e-9)
-    tk.release(values, MEANS, covariance=2 * sigma, ledger=ledger)
+    tk.release(values, MEANS, theta=2 * sigma, ledger=ledger)
     account = ledger.account()
     assert (account.releases, account.is_finite) == (1, False)
     assert account.fraction_spent == pytest.approx(0.5)
     assert np.allclose(account.next_covariance, 2 * sigma)
     with pytest.raises(tk.BudgetError, match="next_covariance"):
         tk.release(values, MEANS, ledger=ledger)
-    tk.release(values, MEANS, covariance=[[8 * sigma[0, 0], 0], [0, 8 * sigma[1, 1]]], ledger=ledger)
-    tk.release(values, MEANS, covariance=ledger.account().next_covariance, ledger=ledger)
+    tk.release(values, MEANS, theta=[[8 * sigma[0, 0], 0], [0, 8 * sigma[1, 1]]], ledger=ledger)
+    tk.release(values, MEANS, theta=ledger.account().next_covariance, ledger=ledger)
     account = ledger.account()
     assert account.releases == 3
     assert account.fraction_spent == pytest.approx(1.0)
     assert ledger.loss(MEANS) <= MEANS.epsilon
     assert ledger.loss(MEANS) == pytest.approx(MEANS.loss, rel=1e-6)
     with pytest.raises(tk.BudgetError, match="spent"):
-        tk.release(values, MEANS, covariance=1e6 * sigma, ledger=ledger)
+        tk.release(values, MEANS, theta=1e6 * sigma, ledger=ledger)
     assert ledger.account() == account
 
 
@@ -273,9 +273,9 @@ def test_a_budget_of_its_own_and_a_calibration_of_another_shape(tmp_path):
 def test_other_answers_and_other_kinds_do_not_compose(tmp_path):
     ledger = Ledger(tmp_path / "l.db")
     sigma = MEANS.channel.covariance
-    tk.release(means().to_numpy(), MEANS, covariance=4 * sigma, ledger=ledger)
+    tk.release(means().to_numpy(), MEANS, theta=4 * sigma, ledger=ledger)
     with pytest.raises(tk.CompositionError, match=r"another answer .* publish the first answer again"):
-        tk.release(means("b").to_numpy(), MEANS, covariance=4 * sigma, ledger=ledger)
+        tk.release(means("b").to_numpy(), MEANS, theta=4 * sigma, ledger=ledger)
     one = tk.calibrate(tk.fit_priors(TABLE, secret="group", query=tk.Mean("x")), alpha=2, epsilon=1)
     with pytest.raises(tk.CompositionError):
         tk.release([float(means()["x"])], one, ledger=ledger)

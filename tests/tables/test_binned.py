@@ -143,11 +143,13 @@ def test_what_a_secret_is_cut_from_is_not_kept_beside_it():
     made = tk.calibrate(tk.fit_priors(table, secret="income:50", query=tk.Row("job")), odds=3)
     for source in (table, pl.from_pandas(table)):
         with pytest.raises(tk.InputError, match="cut from it"):
-            tk.release(source, made, keep=["income"], allow_no_noise=True)
+            tk.release(source, made, keep=["income"], utility=tk.Utility(allow_no_noise=True))
     named = table.assign(**{"visit:1": table.job, "visit": table.income}).drop(columns=["income"])
     named["other"] = rng.choice(["p", "q"], 900)
     made = tk.calibrate(tk.fit_priors(named, secret="visit:1", query=tk.Row("other")), odds=3)
-    assert len(tk.release(named, made, keep=["visit"], allow_no_noise=True)) == 900  # no cut, only called like one
+    assert (
+        len(tk.release(named, made, keep=["visit"], utility=tk.Utility(allow_no_noise=True))) == 900
+    )  # no cut, only called like one
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -162,8 +164,10 @@ def test_a_sentinel_is_missing_and_in_no_bin(library):
     )
     assert len(done.table) == (age != -9).sum()
     with pytest.raises(tk.InputError, match="missing values"):
-        tk.release(table, done.calibration, allow_no_noise=True)
-    left = tk.release(table, done.calibration, missing="drop", allow_no_noise=True)
+        tk.release(table, done.calibration, utility=tk.Utility(allow_no_noise=True))
+    left = tk.release(
+        table, done.calibration, utility=tk.Utility(allow_no_noise=True), reading=tk.Reading(missing="drop")
+    )
     assert len(left) == (age != -9).sum()
 
 

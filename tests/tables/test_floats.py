@@ -29,7 +29,7 @@ def test_decimals_that_were_counted_are_released():
     numbers = [Decimal(37 + 1001 * (k % 9)) / 1000 for k in range(200)]
     held = pa.table({"x": pa.array(numbers, pa.decimal128(10, 3)), "s": [*"ab"] * 100})
     made = tk.calibrate(tk.fit_priors(held, secret="s", query=tk.Raw("x", prior="empirical")), alpha=2, epsilon=0.1)
-    assert len(tk.release(held, made, allow_no_noise=True)) == 200
+    assert len(tk.release(held, made, utility=tk.Utility(allow_no_noise=True))) == 200
 
 
 LARGE = [2**60 + 1, -(2**62) - 3, 2**53 + 1, -(2**63), 2**63 - 1, 0, -7]

@@ -117,10 +117,13 @@ def test_a_publication_hides_the_merged_secret_and_the_calibration_remembers(tmp
     made.calibration.save(tmp_path / "c.json")
     again = tk.Calibration.load(tmp_path / "c.json")
     people(1).to_csv(tmp_path / "b.csv", index=False)
-    assert release_file(tmp_path / "b.csv", tmp_path / "out.csv", again, allow_no_noise=True).rows == 3_000
-    assert len(tk.release(people(2), again, allow_no_noise=True)) == 3_000
+    assert (
+        release_file(tmp_path / "b.csv", tmp_path / "out.csv", again, utility=tk.Utility(allow_no_noise=True)).rows
+        == 3_000
+    )
+    assert len(tk.release(people(2), again, utility=tk.Utility(allow_no_noise=True))) == 3_000
     with pytest.raises(InputError, match="opened without"):
-        release_file(Table(tmp_path / "b.csv"), tmp_path / "other.csv", again, allow_no_noise=True)
+        release_file(Table(tmp_path / "b.csv"), tmp_path / "other.csv", again, utility=tk.Utility(allow_no_noise=True))
 
 
 def test_merged_labels_can_be_published_as_a_column():

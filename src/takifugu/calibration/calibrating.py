@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -34,6 +34,7 @@ from takifugu.problems import (
     asked_for,
     channel_guarantee,
     guarantee_asked,
+    refuse_beyond,
     require_rows,
     total_guarantee,
     warn,
@@ -398,12 +399,10 @@ def _joined(
         raise InputError("known is about the columns of a table: give it to fit_priors, whose priors then know it")
     if not by.own:
         raise InputError("own=False is for publish: calibrate takes the priors that it is given, and no others")
-    for name in ("drift", "repeats"):
-        if getattr(by, name) != "refuse":
-            raise InputError(f"{name} is about the rows that are published, of which calibrate sees none: leave it out")
+    later = "is about what is published, of which calibrate sees nothing: leave it out here"
+    refuse_beyond(by, ("beliefs", "radius", "assurance", "best_guess", "seed"), later)
     to = with_short_forms(utility, Utility, preserve=preserve)
-    if to.allow_no_noise:
-        raise InputError("allow_no_noise is about publishing: give it to release")
+    refuse_beyond(to, [one.name for one in fields(to) if one.name not in ("granularity", "allow_no_noise")], later)
     return by, to
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 from takifugu._work import listening
 from takifugu.commands.options import (
     Command,
+    Question,
     ask,
     asking,
     default_of,
@@ -18,6 +20,7 @@ from takifugu.commands.options import (
     quiet_option,
     require_promise,
     single,
+    taking,
     workers_option,
 )
 from takifugu.commands.output import console, file_of, in_flags, print_json, tell, tell_files
@@ -28,6 +31,32 @@ from takifugu.problems import Diagnostic, has_code
 if TYPE_CHECKING:
     from takifugu.atomic import Files
     from takifugu.mechanisms import Mechanism
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What is typed for `takifugu calibrate`."""
+
+    alpha: float | None
+    epsilon: float | None
+    odds: float | None
+    best_guess: float | None
+    error: float | None
+    confidence: float | None
+    assurance: str | None
+    seed: int
+    mechanism: str | None
+    delta: float | None
+    solver: str | None
+    radius: float | None
+    shape: str | None
+    free_shares: bool
+    report: str | None
+    certificate: str | None
+    public: str | None
+    output: str | None
+    as_json: bool
+    question: Question
 
 
 @click.command("calibrate", cls=Command)
@@ -69,28 +98,8 @@ if TYPE_CHECKING:
 @single("--public", type=click.Path(), help="Prove it, and write the certificate without priors, to be published.")
 @single("-o", "--output", type=click.Path(), help="Write the calibration, for `release` and `certify` (private).")
 @click.option("--json", "as_json", is_flag=True, help="Print the calibration as JSON instead.")
-def command(
-    alpha: float | None,
-    epsilon: float | None,
-    odds: float | None,
-    best_guess: float | None,
-    error: float | None,
-    confidence: float | None,
-    assurance: str | None,
-    seed: int,
-    mechanism: str | None,
-    delta: float | None,
-    solver: str | None,
-    radius: float | None,
-    shape: str | None,
-    free_shares: bool,
-    report: str | None,
-    certificate: str | None,
-    public: str | None,
-    output: str | None,
-    as_json: bool,
-    **question: Any,
-) -> None:
+@taking(Typed)
+def command(typed: Typed) -> None:
     """Find the least noise that hides a secret of TABLE: a CSV or Parquet file, or a bundled dataset.
 
     Bundled are adult, heart, student-mat and student-por.
@@ -125,60 +134,70 @@ def command(
     from takifugu.mechanisms import draws_needed
     from takifugu.problems import Adversary
 
-    wishes = (("solver", solver), ("radius", radius), ("shape", shape))
+    wishes = (("solver", typed.solver), ("radius", typed.radius), ("shape", typed.shape))
     options: dict[str, Any] = {name: value for name, value in wishes if value is not None}
     # Before the table is read, which may take long: whether it is a promise at all, and one that can be kept.
-    given = {"alpha": alpha, "epsilon": epsilon, "odds": odds, "best_guess": best_guess, "error": error}
-    own = options | ({"keep": None} if free_shares else {}) | ({} if delta is None else {"delta": delta})
-    rule = _rule(question["query"], mechanism, own, given)
-    _refuse_odds_of_noise(rule, odds)
-    if confidence is not None:
-        draws_needed(confidence)
-    files = _places(report, certificate, public, output)
+    given = {
+        "alpha": typed.alpha,
+        "epsilon": typed.epsilon,
+        "odds": typed.odds,
+        "best_guess": typed.best_guess,
+        "error": typed.error,
+    }
+    own = (
+        options
+        | ({"keep": None} if typed.free_shares else {})
+        | ({} if typed.delta is None else {"delta": typed.delta})
+    )
+    rule = _rule(typed.question.query, typed.mechanism, own, given)
+    _refuse_odds_of_noise(rule, typed.odds)
+    if typed.confidence is not None:
+        draws_needed(typed.confidence)
+    files = _places(typed.report, typed.certificate, typed.public, typed.output)
     doing("Reading the table and fitting its priors")
-    asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
+    asked = ask(typed.question, draws=0 if typed.confidence is None else draws_needed(typed.confidence))
     doing("Looking for the least that hides the secret")
     with listening(lambda what: doing(what, anew=False), steps=lambda what: click.echo(what, err=True)):
         result = calibrate(
             asked.priors,
-            alpha=alpha,
-            epsilon=epsilon,
-            delta=delta,
-            odds=odds,
-            best_guess=best_guess,
-            error=error,
-            confidence=confidence,
-            assurance=assurance,
-            preserve=None if free_shares else "auto",
+            alpha=typed.alpha,
+            epsilon=typed.epsilon,
+            delta=typed.delta,
+            odds=typed.odds,
+            best_guess=typed.best_guess,
+            error=typed.error,
+            confidence=typed.confidence,
+            assurance=typed.assurance,
+            preserve=None if typed.free_shares else "auto",
             pairs=asked.pairs,
-            mechanism=mechanism,
-            adversary=Adversary(seed=seed),
+            mechanism=typed.mechanism,
+            adversary=Adversary(seed=typed.seed),
             options=options,
         )
     proved = None
-    if certificate is not None or public is not None:
+    if typed.certificate is not None or typed.public is not None:
         doing("Proving it")
         proved = certify(result)
     doing("Comparing it with other ways")
     facts = None
-    if report is not None or not as_json:
+    if typed.report is not None or not typed.as_json:
         from takifugu.reports import facts_of
 
         digest = None if proved is None else proved.sha256
         facts = facts_of(result, question=asked.question, certificate_sha256=digest)
     told = []
-    if report is not None and facts is not None:
+    if typed.report is not None and facts is not None:
         from takifugu.reports import render
 
-        files.add(report, render(facts, dated=datetime.date.today(), words=in_flags), private=True)
-        told.append((report, "the report (private)"))
-    told += _papers(files, proved, certificate, public)
-    if output is not None:
-        files.add(output, file_of(result.to_dict()), private=True)
-        told.append((output, "the calibration (private)"))
+        files.add(typed.report, render(facts, dated=datetime.date.today(), words=in_flags), private=True)
+        told.append((typed.report, "the report (private)"))
+    told += _papers(files, proved, typed.certificate, typed.public)
+    if typed.output is not None:
+        files.add(typed.output, file_of(result.to_dict()), private=True)
+        told.append((typed.output, "the calibration (private)"))
     files.write()
     done()
-    if as_json:
+    if typed.as_json:
         print_json(result.to_dict())
     elif facts is not None:
         out = console()
@@ -350,6 +369,22 @@ def verifying(
 # takifugu sweep: budgets and mechanisms side by side.
 
 
+@dataclass(frozen=True)
+class TypedSweep:
+    """What is typed for `takifugu sweep`."""
+
+    alphas: tuple[str, ...]
+    epsilons: tuple[str, ...]
+    deltas: tuple[str, ...]
+    odds: tuple[str, ...]
+    mechanisms: tuple[str, ...]
+    confidence: float | None
+    assurance: str | None
+    csv_path: str | None
+    as_json: bool
+    question: Question
+
+
 @click.command("sweep", cls=Command)
 @asking
 @click.option("--alpha", "alphas", multiple=True, help="Rényi orders: 2,3 or repeat the option.")
@@ -361,18 +396,8 @@ def verifying(
 @single("--assurance", type=click.Choice(["band"]), help="Guarantee it for the population, proved: more noise.")
 @single("--csv", "csv_path", type=click.Path(allow_dash=True), help="Write the table as CSV; - for here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON instead; null is infinite.")
-def sweeping(
-    alphas: tuple[str, ...],
-    epsilons: tuple[str, ...],
-    deltas: tuple[str, ...],
-    odds: tuple[str, ...],
-    mechanisms: tuple[str, ...],
-    confidence: float | None,
-    assurance: str | None,
-    csv_path: str | None,
-    as_json: bool,
-    **question: Any,
-) -> None:
+@taking(TypedSweep)
+def sweeping(typed: TypedSweep) -> None:
     """Calibrate TABLE at every combination of orders, budgets and mechanisms.
 
     \b
@@ -396,16 +421,16 @@ def sweeping(
     from takifugu.calibration import sweep
     from takifugu.mechanisms import draws_needed
 
-    orders, budgets = _numbers("--alpha", alphas), _numbers("--epsilon", epsilons)
-    factors, shares = _numbers("--odds", odds), _numbers("--delta", deltas)
+    orders, budgets = _numbers("--alpha", typed.alphas), _numbers("--epsilon", typed.epsilons)
+    factors, shares = _numbers("--odds", typed.odds), _numbers("--delta", typed.deltas)
     if bool(orders or shares) != bool(budgets) or not (orders or shares or factors):
-        beside = ", --epsilon and --delta, or --odds" if default_of(question["query"]) != "shaped" else ""
+        beside = ", --epsilon and --delta, or --odds" if default_of(typed.question.query) != "shaped" else ""
         raise InputError(f"give --alpha and --epsilon{beside}: there is nothing to calibrate at")
-    names = names_in(mechanisms) or None
-    if confidence is not None:
-        draws_needed(confidence)  # before the table is read, which may take long
+    names = names_in(typed.mechanisms) or None
+    if typed.confidence is not None:
+        draws_needed(typed.confidence)  # before the table is read, which may take long
     doing("Reading the table and fitting its priors")
-    asked = ask(draws=0 if confidence is None else draws_needed(confidence), **question)
+    asked = ask(typed.question, draws=0 if typed.confidence is None else draws_needed(typed.confidence))
     doing("Calibrating at every combination")
     found = sweep(
         asked.priors,
@@ -415,19 +440,19 @@ def sweeping(
         odds=factors,
         mechanism=names,
         pairs=asked.pairs,
-        confidence=confidence,
-        assurance=assurance,
+        confidence=typed.confidence,
+        assurance=typed.assurance,
     )
     done()
-    if csv_path is not None:
+    if typed.csv_path is not None:
         text = _csv(found)
-        if csv_path == "-":
+        if typed.csv_path == "-":
             click.echo(text, nl=False)
         else:
-            write_text(text, csv_path)
-    if as_json:
+            write_text(text, typed.csv_path)
+    if typed.as_json:
         print_json([_row(row) for row in found.to_dict("records")])
-    elif csv_path is None:
+    elif typed.csv_path is None:
         _tell(asked.question, found)
 
 

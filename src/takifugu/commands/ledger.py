@@ -1,8 +1,10 @@
 """takifugu ledger and depend: what was published about whom, what is spent, and what private releases tell of time."""
 
+from dataclasses import dataclass
+
 import click
 
-from takifugu.commands.options import Command, json_option, single
+from takifugu.commands.options import Command, json_option, single, taking
 
 
 @click.command("ledger", cls=Command)
@@ -45,6 +47,21 @@ def command(action: str, ledger: str, as_json: bool) -> None:
 # takifugu depend: what a differentially private release tells where records depend on one another.
 
 
+@dataclass(frozen=True)
+class TypedDependence:
+    """What is typed for `takifugu depend`."""
+
+    chain: str
+    length: int
+    dp_epsilon: float | None
+    rho: float | None
+    alpha: float | None
+    epsilon: float | None
+    ledger: str | None
+    certificate: str | None
+    as_json: bool
+
+
 @click.command("depend", cls=Command)
 @single("--chain", required=True, type=click.Path(), help="How a person's records depend on one another (JSON).")
 @single("--length", required=True, type=click.IntRange(min=1), help="Records of a person, one for each time.")
@@ -55,17 +72,8 @@ def command(action: str, ledger: str, as_json: bool) -> None:
 @single("--ledger", type=click.Path(), help="A file that remembers what releases about these records cost.")
 @single("--certificate", type=click.Path(), help="Write what `takifugu verify` proves again.")
 @json_option
-def depending(
-    chain: str,
-    length: int,
-    dp_epsilon: float | None,
-    rho: float | None,
-    alpha: float | None,
-    epsilon: float | None,
-    ledger: str | None,
-    certificate: str | None,
-    as_json: bool,
-) -> None:
+@taking(TypedDependence)
+def depending(typed: TypedDependence) -> None:
     """Say what a differentially private release tells of a record whose neighbours in time depend on it.
 
     Bring the epsilon, or the rho, of any library, and a Markov chain of the records: the odds between two states of a
@@ -91,20 +99,20 @@ def depending(
     from takifugu.dependence import chains_from_file
     from takifugu.releases import depend
 
-    files = Files(certificate)
+    files = Files(typed.certificate)
     found = depend(
-        chains_from_file(chain),
-        length,
-        dp_epsilon=dp_epsilon,
-        rho=rho,
-        alpha=alpha,
-        epsilon=epsilon,
-        ledger=ledger,
+        chains_from_file(typed.chain),
+        typed.length,
+        dp_epsilon=typed.dp_epsilon,
+        rho=typed.rho,
+        alpha=typed.alpha,
+        epsilon=typed.epsilon,
+        ledger=typed.ledger,
     )
-    if certificate is not None:
-        files.add(certificate, file_of(found.to_dict()), private=True)
+    if typed.certificate is not None:
+        files.add(typed.certificate, file_of(found.to_dict()), private=True)
         files.write()
-    if as_json:
+    if typed.as_json:
         print_json(found.to_dict())
     else:
         click.echo(str(found))

@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -235,14 +235,17 @@ Typed = TypeVar("Typed")
 def taking(kind: type[Typed]) -> Callable[[Callable[[Typed], None]], Callable[..., None]]:
     """A command of one argument: everything that was typed, as the fields of a dataclass.
 
-    The options of a reading become its field `reading`, where it has one.
+    The options of a reading become the field `reading`, and those of a question `question`, where there are such.
     """
 
     def decorate(run: Callable[[Typed], None]) -> Callable[..., None]:
         @wraps(run)
-        def command(**typed: object) -> None:
-            reading = {"reading": reading_from(typed)} if READING_NAMES[0] in typed else {}
-            run(kind(**typed, **reading))
+        def command(**typed: Any) -> None:
+            if READING_NAMES[0] in typed:
+                typed["reading"] = reading_from(typed)
+            if "query" in typed:
+                typed["question"] = Question(**{one.name: typed.pop(one.name) for one in fields(Question)})
+            run(kind(**typed))
 
         return command
 
@@ -493,31 +496,43 @@ def asking(command: Callable[..., object]) -> Callable[..., Any]:
     return command
 
 
-def ask(
-    table: str,
-    *,
-    secret: tuple[str, ...],
-    pairs: Iterable[tuple[str, str]],
-    query: str,
-    known: tuple[str, ...],
-    allow_few_rows: bool,
-    beliefs: tuple[str, ...],
-    draws: int = 0,
-    share: str | None = None,
-    share_number: str = "fixed",
-    **options: Any,
-) -> Asked:
+@dataclass(frozen=True)
+class Question:
+    """What the options of `asking` describe: which table, which secret, which answer."""
+
+    table: str
+    secret: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    query: str
+    known: tuple[str, ...]
+    allow_few_rows: bool
+    beliefs: tuple[str, ...]
+    share: str | None
+    share_number: str
+    prior: str | None
+    bounds: tuple[float, float] | None
+    step: float | None
+    transform: str | None
+    domain: str | None
+    other: str | None
+    loss: str | None
+    features: tuple[str, ...]
+    at: tuple[str, ...]
+    reading: "Reading"
+
+
+def ask(question: Question, *, draws: int = 0) -> Asked:
     """Fit the priors that the options describe; `draws` of a model's parameters are kept for its confidence."""
     from takifugu.queries import Priors, fit_priors, secret_named
     from takifugu.tables import Table, listed
 
-    reading = reading_from(options)
+    query, secret, share, reading = question.query, question.secret, question.share, question.reading
     kind, columns = parse_query(query)
-    options |= {"known": known, "draws": draws}
+    options = {one.name: getattr(question, one.name) for one in fields(question)} | {"draws": draws}
     asked: Any = query_of(kind, columns, options)
-    wanted = list(pairs)
+    wanted = list(question.pairs)
     named = list(dict.fromkeys(name for pair in wanted for name in pair)) or None
-    source, title = source_of(table)
+    source, title = source_of(question.table)
     if len(columns) > 1:  # a name may have a comma in it
         source = Table(source, reading)
         whole = query.partition(":")[2]
@@ -525,15 +540,15 @@ def ask(
             columns, asked = [whole], query_of(kind, [whole], options)
     hiding: Any = secret[0] if len(secret) == 1 else list(secret)
     if share is not None:
-        hiding = share_of(secret, share, share_number)
+        hiding = share_of(secret, share, question.share_number)
     priors = fit_priors(
         source,
         secret=hiding,
         query=asked,
         secrets=named if len(secret) == 1 and share is None else None,
-        known=known_of(known),
-        beliefs=beliefs_from(beliefs),
-        few="allow" if allow_few_rows else None,
+        known=known_of(question.known),
+        beliefs=beliefs_from(question.beliefs),
+        few="allow" if question.allow_few_rows else None,
         reading=reading,
     )
     names: Any = priors if isinstance(priors, Priors) else priors[0]

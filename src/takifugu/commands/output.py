@@ -109,6 +109,7 @@ def in_flags(sentence: str, command: str | None = None) -> str:
 
 
 _PHRASES = {
+    "give Adversary(weaker='allow')": "give --accept-weaker-promise",
     "give reading=Reading(tidy=True)": "give --tidy",
     "fit_priors(..., few='allow')": "--allow-few-rows",
     "cut the known columns with binned(...)": "cut the known columns, as in --known age:30:45",

@@ -434,6 +434,7 @@ def run(typed: Typed) -> None:
 
 def _run(typed: Typed, asked: "Asked", step: Steps) -> None:
     from takifugu.certificates import Statement, certify
+    from takifugu.problems import Adversary, Utility
     from takifugu.publishing import calibrated, stated
     from takifugu.releases import check_format, drawing_of, release_file
     from takifugu.reports import report
@@ -478,8 +479,8 @@ def _run(typed: Typed, asked: "Asked", step: Steps) -> None:
             others=asked.others,
             order=asked.order,
             positions=typed.positions,
-            drift=asked.by.drift,
-            allow_no_noise=True,
+            adversary=Adversary(drift=asked.by.drift),
+            utility=Utility(allow_no_noise=True),
             progress=step.counting("rows"),
         )
         for path in (target, *typed.keys):

@@ -1,7 +1,8 @@
 """takifugu release and audit: what a calibration is for, published; and attacks on what went out."""
 
 import sys
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,12 +14,46 @@ from takifugu.commands.options import (
     order_option,
     positions_option,
     quiet_option,
-    reading_from,
     reading_options,
     single,
+    taking,
 )
 from takifugu.commands.output import in_flags, print_json, said
 from takifugu.commands.progress import counting
+
+if TYPE_CHECKING:
+    from takifugu.tables import Reading
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What is typed for `takifugu release`."""
+
+    source: str
+    target: str
+    calibration: str
+    ledger: str | None
+    new_ledger: bool
+    id: str | None
+    new_people: bool
+    repeats: str
+    keep: tuple[str, ...]
+    columns: tuple[str, ...]
+    secret: tuple[str, ...]
+    others: str
+    of: str | None
+    order: str
+    positions: str | None
+    drift: str
+    allow_no_noise: bool
+    accept_weaker_promise: bool
+    as_json: bool
+    quiet: bool
+    theta: float | None
+    granularity: float | None
+    clip: tuple[float, float] | None
+    round_to: float | None
+    reading: "Reading"
 
 
 @click.command("release", cls=Command)
@@ -72,28 +107,8 @@ from takifugu.commands.progress import counting
 )
 @json_option
 @quiet_option
-def command(
-    source: str,
-    target: str,
-    calibration: str,
-    ledger: str | None,
-    new_ledger: bool,
-    id: str | None,
-    new_people: bool,
-    repeats: str,
-    keep: tuple[str, ...],
-    columns: tuple[str, ...],
-    secret: tuple[str, ...],
-    of: str | None,
-    order: str,
-    positions: str | None,
-    drift: str,
-    allow_no_noise: bool,
-    accept_weaker_promise: bool,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+@taking(Typed)
+def command(typed: Typed) -> None:
     """Publish of SOURCE, as TARGET, the column that a calibration was made for; each a file of any size.
 
     Only that column, changed, and the columns named by --keep are written. Another column, or a table with values that
@@ -102,51 +117,62 @@ def command(
     """
     from takifugu.calibration import Calibration
     from takifugu.errors import CalibrationError, InputError
+    from takifugu.problems import Adversary, Utility
     from takifugu.releases import Ledger, drawing_of, is_of_table, release_file, require_kept
 
-    if (id is not None or new_people or new_ledger or repeats != "refuse") and ledger is None:
+    if (
+        typed.id is not None or typed.new_people or typed.new_ledger or typed.repeats != "refuse"
+    ) and typed.ledger is None:
         raise InputError("--id, --new-people, --repeats and --new-ledger are about a ledger: give --ledger too")
-    reading = reading_from(options)
-    calibrated = Calibration.load(calibration)
-    require_kept(calibrated, accept_weaker_promise)
-    told = drawing_of(calibrated, options).bare
-    if told is not None and not allow_no_noise:
+    calibrated = Calibration.load(typed.calibration)
+    require_kept(calibrated, typed.accept_weaker_promise)
+    given = {name: getattr(typed, name) for name in ("theta", "granularity", "clip", "round_to")}
+    told = drawing_of(calibrated, given).bare
+    if told is not None and not typed.allow_no_noise:
         raise CalibrationError(f"{told}. Nothing was released; give --allow-no-noise if that is what you want")
     account = None
-    if ledger is not None:
-        account = Ledger(ledger, id=id, new_people=new_people, repeats=repeats, new=True if new_ledger else None)
-    with counting("rows", quiet=quiet or as_json) as progress:
+    if typed.ledger is not None:
+        account = Ledger(
+            typed.ledger,
+            id=typed.id,
+            new_people=typed.new_people,
+            repeats=typed.repeats,
+            new=True if typed.new_ledger else None,
+        )
+    with counting("rows", quiet=typed.quiet or typed.as_json) as progress:
         done = release_file(
-            source,
-            target,
+            typed.source,
+            typed.target,
             calibrated,
             ledger=account,
-            keep=names_in(keep),
-            column=_one_or_several(columns),
-            secret=_one_or_several(secret),
-            of=of,
-            order=order,
-            positions=positions,
-            drift=drift,
-            allow_no_noise=allow_no_noise,
-            accept_weaker_promise=accept_weaker_promise,
+            keep=names_in(typed.keep),
+            column=_one_or_several(typed.columns),
+            secret=_one_or_several(typed.secret),
+            others=typed.others,
+            of=typed.of,
+            order=typed.order,
+            positions=typed.positions,
+            theta=typed.theta,
+            clip=typed.clip,
+            round_to=typed.round_to,
             progress=progress,
-            reading=reading,
-            **options,
+            adversary=Adversary(drift=typed.drift, weaker="allow" if typed.accept_weaker_promise else "refuse"),
+            utility=Utility(granularity=typed.granularity, allow_no_noise=typed.allow_no_noise),
+            reading=typed.reading,
         )
-    if as_json:
+    if typed.as_json:
         findings = [one.to_dict() for one in done.findings]
         print_json(
-            {"target": target, "rows": done.rows, "theta": done.theta, "granularity": done.granularity}
-            | {"ledger": ledger, "findings": findings, "unchecked": list(done.unchecked)}
+            {"target": typed.target, "rows": done.rows, "theta": done.theta, "granularity": done.granularity}
+            | {"ledger": typed.ledger, "findings": findings, "unchecked": list(done.unchecked)}
         )
         return
     rounding = "" if done.granularity is None else f", rounded to multiples of {done.granularity!r}"
     how = "through a channel" if calibrated.channel.publishes == "values" else f"with noise of a shape{rounding}"
     if done.theta is not None:
         how = f"with noise of standard deviation {done.theta!r}{rounding}"
-    what = "one number" if is_of_table(calibrated) else f"{done.rows:,} rows" if of is None else "one mean"
-    click.echo(f"Published {what} in {target} {in_flags(how)}.")
+    what = "one number" if is_of_table(calibrated) else f"{done.rows:,} rows" if typed.of is None else "one mean"
+    click.echo(f"Published {what} in {typed.target} {in_flags(how)}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
     of_rows = (said(one) for one in done.findings if one.code in ("others-left-out", "order-kept"))
@@ -161,6 +187,25 @@ def _one_or_several(names: tuple[str, ...]) -> Any:
 
 
 # takifugu audit: attacks on a file that went out.
+
+
+@dataclass(frozen=True)
+class TypedAudit:
+    """What is typed for `takifugu audit`."""
+
+    published: str
+    truth: str
+    calibration: str
+    secret: str | None
+    keys: tuple[str, ...]
+    positions: str | None
+    report: str | None
+    level: float
+    seed: int
+    all_other_rows: bool
+    as_json: bool
+    quiet: bool
+    reading: "Reading"
 
 
 @click.command("audit", cls=Command)
@@ -181,21 +226,8 @@ def _one_or_several(names: tuple[str, ...]) -> Any:
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @quiet_option
-def auditing(
-    published: str,
-    truth: str,
-    calibration: str,
-    secret: str | None,
-    keys: tuple[str, ...],
-    positions: str | None,
-    report: str | None,
-    level: float,
-    seed: int,
-    all_other_rows: bool,
-    as_json: bool,
-    quiet: bool,
-    **reading: object,
-) -> None:
+@taking(TypedAudit)
+def auditing(typed: TypedAudit) -> None:
     """Attack the file PUBLISHED as an adversary would, and say what could be learned from it.
 
     Exit status 1 where the attacks contradict the guarantee of the calibration, or where the rows cannot be those of
@@ -203,30 +235,30 @@ def auditing(
     """
     from takifugu.atomic import Files
 
-    files = Files(report)
-    with counting("attack", quiet=quiet) as progress:  # a sign of life before the libraries are loaded
+    files = Files(typed.report)
+    with counting("attack", quiet=typed.quiet) as progress:  # a sign of life before the libraries are loaded
         from takifugu.audits import audit
         from takifugu.calibration import Calibration
         from takifugu.commands.output import print_json
         from takifugu.reports import render_audit as render
 
         found = audit(
-            published,
-            truth,
-            Calibration.load(calibration),
-            secret=secret,
-            keys=keys or None,
-            positions=positions,
-            seed=seed,
-            level=level,
-            reading=reading_from(reading),
+            typed.published,
+            typed.truth,
+            Calibration.load(typed.calibration),
+            secret=typed.secret,
+            keys=typed.keys or None,
+            positions=typed.positions,
+            seed=typed.seed,
+            level=typed.level,
+            reading=typed.reading,
             progress=progress,
-            all_other_rows=all_other_rows,
+            all_other_rows=typed.all_other_rows,
         )
-    if report is not None:
-        files.add(report, render(found), private=True)
+    if typed.report is not None:
+        files.add(typed.report, render(found), private=True)
         files.write()
-    if as_json:
+    if typed.as_json:
         print_json(found.to_dict())
     else:
         for sentence in map(in_flags, found.sentences):

@@ -50,6 +50,7 @@ from takifugu.problems.options import DRIFTS as DRIFTS
 from takifugu.problems.options import REPEATS as REPEATS
 from takifugu.problems.options import Adversary as Adversary
 from takifugu.problems.options import Utility as Utility
+from takifugu.problems.options import refuse_beyond as refuse_beyond
 from takifugu.problems.options import with_short_forms as with_short_forms
 from takifugu.problems.problem import OWN_ROWS as OWN_ROWS
 from takifugu.problems.problem import SCARCE as SCARCE

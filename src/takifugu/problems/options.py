@@ -32,6 +32,8 @@ class Adversary:
             do, or "allow" them where only who believes those priors counts.
         repeats: where an id has several rows: "refuse", since the guarantee is about one row, or your word that the
             rows of a person are "independent" of one another given the secret.
+        weaker: "refuse" a calibration whose guarantee leaves a share of the cases out, such as that of
+            "wasserstein-approx", or "allow" it.
         seed: of the draws behind the confidence. Whoever tries several and takes what suits best has less confidence
             than is stated.
 
@@ -50,6 +52,7 @@ class Adversary:
     best_guess: float | None = None
     drift: str = "refuse"
     repeats: str = "refuse"
+    weaker: str = "refuse"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -63,6 +66,7 @@ class Adversary:
             raise InputError(f"assurance must be None or 'band', got {self.assurance!r}")
         one_of("drift", self.drift, DRIFTS)
         one_of("repeats", self.repeats, REPEATS)
+        one_of("weaker", self.weaker, DRIFTS)
         object.__setattr__(self, "seed", integer("seed", self.seed, least=0))
 
 
@@ -75,7 +79,7 @@ class Utility:
             tables of counts of the published columns need no correction; "mean" keeps means alone, and None neither. By
             default the marginal where that can be had.
         loss: what is lost least: "square", "absolute" or "change", or a matrix of true by published values.
-        weights: of several columns, how much each counts; all the same by default.
+        weights: of several columns, or numbers of a vector, how much each counts; all the same by default.
         diagonal: at least this share of the values stays as it is.
         forbidden: pairs of a true value and a published one that it never becomes.
         unbiased: True publishes every number right on average.
@@ -83,6 +87,7 @@ class Utility:
             other, which bounds what a further publication of the same people adds.
         error: in place of a budget, such as 0.2: the strongest guarantee at which a published value is off by at most
             this share of the spread, or of labels this share is changed.
+        granularity: the power of two that numbers with noise are rounded to; by default about θ/1024.
         allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
 
     Raises:
@@ -100,6 +105,7 @@ class Utility:
     unbiased: bool | None = None
     local_price: float | None = None
     error: float | None = None
+    granularity: float | None = None
     allow_no_noise: bool = False
 
     def __post_init__(self) -> None:
@@ -138,6 +144,17 @@ def with_short_forms(given: Object | None, kind: type[Object], **short: object) 
         if not _is(getattr(found, name), usual[name]):
             raise InputError(f"{name} is given twice, by itself and in {kind.__name__}: leave one of them out")
     return replace(found, **said) if said else found
+
+
+def refuse_beyond(given: Adversary | Utility, heeded: Sequence[str], why: str) -> None:
+    """Refuse what would not be heeded.
+
+    >>> refuse_beyond(Adversary(seed=1), ("seed",), "never")
+    """
+    kind = type(given)
+    for one in fields(kind):
+        if one.name not in heeded and not _is(getattr(given, one.name), one.default):
+            raise InputError(f"{one.name} of {kind.__name__} {why}")
 
 
 def _is(value: object, usual: object) -> bool:

@@ -1,7 +1,7 @@
 """The calibration behind `publish`: rows of columns, through the best channel, for the population."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ from takifugu.problems import (
     asked_for,
     channel_guarantee,
     promise_of_guess,
+    refuse_beyond,
     with_short_forms,
 )
 from takifugu.queries import (
@@ -88,6 +89,10 @@ class Asked:
         if self.pairs is not None and self.left_out == ALL_OTHERS and not self.pairs:
             raise InputError("pairs is empty: name the pairs of secrets to hide, or leave it out")
         self._refuse_beside_private_counts()
+        rounded = "is for noise, and rows go out through a channel: leave it out here"
+        refuse_beyond(self.to, [one.name for one in fields(self.to) if one.name != "granularity"], rounded)
+        weaker = "is about calibrations of one's own: what is published here keeps the whole guarantee"
+        refuse_beyond(self.by, [one.name for one in fields(self.by) if one.name != "weaker"], weaker)
         if not {name for name in ("best_guess", "error") if self.promise[name] is not None}:
             asked_for(alpha=self.promise["alpha"], epsilon=self.promise["epsilon"], odds=self.promise["odds"])
 

@@ -344,9 +344,9 @@ def published(table: object, asked: Asked, ledger: Ledger | None, *, insecure_se
         made,
         ledger=ledger,
         order=asked.order,
-        drift=asked.by.drift,
-        allow_no_noise=asked.to.allow_no_noise,
         insecure_seed=insecure_seed,
+        by=Adversary(drift=asked.by.drift),
+        to=Utility(allow_no_noise=asked.to.allow_no_noise),
         elsewhere=partial(refuse_elsewhere, table, ledger, asked.read, reading),
     )
     leaving, places = released(

@@ -227,7 +227,7 @@ class VectorAccount:
             advice = (
                 "the budget is spent in some direction: publish nothing more about these records"
                 if self.next_covariance is None
-                else "what is left allows covariance=ledger.account().next_covariance, or more"
+                else "what is left allows theta=ledger.account().next_covariance, or more"
             )
             raise BudgetError(
                 f"a release with this covariance would exceed the budget of these records ({self.kept}), "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._validation import Array, real
+from takifugu._validation import Array, real, reals
 from takifugu.calibration import Calibration
 from takifugu.channels import (
     BitSource,
@@ -252,7 +252,6 @@ class Numbers(Drawing):
     @classmethod
     def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Numbers":
         """Check the options."""
-        refuse(options, ("covariance",), "is noise on vectors, and this is noise on one number: give theta")
         channel = calibration.channel.as_noise()
         granularity = options["granularity"]
         if options["theta"] is not None:
@@ -376,24 +375,23 @@ class Vectors(Drawing):
     @classmethod
     def of(cls, calibration: Calibration, options: Mapping[str, Any]) -> "Vectors":
         """Check the options: more noise is the only one."""
-        refuse(options, ("theta",), "is noise on one number, and this is noise on vectors: give covariance")
         refuse(
             options, ("granularity",), "is for one column: the grid of a vector follows from its noise; leave it out"
         )
         after = "is for one column: round or clip what was published yourself, which costs no privacy"
         refuse(options, ("clip", "round_to"), after)
         calibrated = calibration.channel.as_vector()
-        if options["covariance"] is None:
+        if options["theta"] is None:
             return cls(calibration, calibrated)
-        channel = GaussianVector(options["covariance"])
+        channel = GaussianVector(np.atleast_2d(reals("theta", options["theta"])))
         if channel.dimension != calibrated.dimension:
             raise InputError(
-                f"covariance must be {calibrated.dimension} by {calibrated.dimension}, one row for each number "
-                f"published, got {channel.dimension} by {channel.dimension}"
+                f"theta of vectors is the covariance of their noise, {calibrated.dimension} by {calibrated.dimension}, "
+                f"one row for each number published, got {channel.dimension} by {channel.dimension}"
             )
         if not channel.at_least(calibrated):
             raise BudgetError(
-                "covariance is less noise, in some direction, than was calibrated: nothing was released. Give at least "
+                "theta is less noise, in some direction, than was calibrated: nothing was released. Give at least "
                 "the calibrated covariance, such as a multiple of it"
             )
         return cls(calibration, channel)
@@ -450,7 +448,7 @@ class Vectors(Drawing):
 
 
 # Whatever can be asked of a channel; each kind refuses what is not for it.
-OPTIONS = ("theta", "covariance", "granularity", "clip", "round_to")
+OPTIONS = ("theta", "granularity", "clip", "round_to")
 
 
 def drawing_of(calibration: Calibration, options: Mapping[str, object]) -> Drawing:

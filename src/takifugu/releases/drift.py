@@ -270,7 +270,7 @@ def refuse_drift(told: str | None) -> None:
         raise InputError(
             f"these rows go with the secret more closely than the priors of this calibration say: {told}. It was made "
             f"for another table, or the table has changed. Nothing was released; calibrate with this table, or give "
-            f"drift='allow' if the guarantee is meant for an adversary who believes those priors alone"
+            f"Adversary(drift='allow') if the guarantee is meant for an adversary who believes those priors alone"
         )
 
 

@@ -16,7 +16,11 @@ from takifugu._validation import Array, one_of
 from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.problems import Diagnostic
+from takifugu.problems import (
+    Adversary,
+    Diagnostic,
+    Utility,
+)
 from takifugu.releases.binding import NOT_CHECKED, OTHERS, Columns, bound_columns, reading_as_fitted, require_as_fitted
 from takifugu.releases.frames import (
     POSITION,
@@ -31,6 +35,7 @@ from takifugu.releases.frames import (
     require_name,
     writer,
 )
+from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledger_file import require_place
 from takifugu.releases.ledgers_nearby import refuse_known_elsewhere
 from takifugu.releases.passed_through import Watch
@@ -68,47 +73,76 @@ def release_file(
     keep: Sequence[str] = (),
     others: str = "error",
     of: object = None,
+    order: str = "shuffle",
     positions: str | os.PathLike[str] | None = None,
+    theta: npt.ArrayLike | None = None,
+    clip: tuple[float, float] | None = None,
+    round_to: float | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    insecure_seed: int | None = None,
     progress: Progress | None = None,
+    adversary: Adversary | None = None,
+    utility: Utility | None = None,
     reading: Reading | None = None,
-    **options: Any,
 ) -> FileRelease:
     """Release what a calibration is for from one file into another, Parquet or CSV, in less than a gigabyte of memory.
 
-    The arguments are those of `takifugu.release`. The rows are gone through twice: whatever is to be refused is
-    refused, and the release is written into the ledger, before a value is drawn. `target` appears when it is complete;
-    until then it is a draft beside it that only its owner can read. The rows are shuffled, however many there are: of
-    more than fit in memory each goes into a random one of some files without a name in the folder of `target`, which
-    are shuffled one by one. `order="keep"` is your own statement that their order is random.
-
-    `progress` is called with the number of rows done and of all rows, as far as that is known: a row that was looked at
-    is a third of one that is done, and one that is drawn and waits to be written two thirds. `reading` is what is known
-    of the file, as for `takifugu.tables.open.open_table`; without it missing values are refused, but of a mean (`of`),
-    which is taken over those that are there.
+    The rows are gone through twice: whatever is to be refused is refused, and the release is written into the ledger,
+    before a value is drawn. `target` appears when it is complete; until then it is a draft beside it that only its
+    owner can read. The rows are shuffled, however many there are: of more than fit in memory each goes into a random
+    one of some files without a name in the folder of `target`, which are shuffled one by one.
 
     Args:
-        source: the path of the file, or an open `Table`.
-        target: the name of the file to write, ending in .csv or .parquet; one that is there is not written over.
+        source: a file that `fit_priors` takes, or a table that was opened.
+        target: the file to write, which must not exist.
         calibration: from `takifugu.calibrate`.
-        column: the column to publish, which a calibration from `fit_priors` knows.
-        secret: the column of secrets, likewise.
+        column: as for `takifugu.release`, and so is all that is not told here.
+        secret: the column of secrets, which a calibration from `fit_priors` knows.
         keep: columns to hand over as they are.
-        others: what to do with rows of other secrets: "error", "drop" or "release".
+        others: what to do with rows whose secret stands in none of the calibrated pairs.
         of: of the calibration of a mean, the value of the secret whose rows are averaged.
-        positions: where to write which row of the source stands where, for the owner alone.
-        progress: called with the number of rows done and of all.
-        reading: what is known of the form of the file.
-        **options: the other arguments of `release`.
+        order: "keep" is your own statement that the order of the rows is random.
+        positions: where to write which row stands where: a private key, CSV or Parquet, for `takifugu.audit`. Whoever
+            has it and the rows' secrets can undo the shuffle.
+        theta: more noise than was calibrated.
+        clip: the lowest and the highest value of the column's domain.
+        round_to: the step of the column's domain.
+        ledger: a `Ledger`, or the path of one.
+        insecure_seed: for tests alone.
+        progress: called with the number of rows done and of all rows, as far as that is known: a row that was looked at
+            is a third of one that is done, and one that is drawn and waits to be written two thirds.
+        adversary: `drift` and `weaker` of `Adversary`.
+        utility: `allow_no_noise` and `granularity` of `Utility`.
+        reading: what is known of the file, as for `fit_priors`; without it missing values are refused, but of a mean
+            (`of`), which is taken over those that are there.
 
     Returns:
-        How many rows were published, with which noise, and remarks on those that were left out.
+        A `FileRelease`: the path, how many rows were published, the noise and its grid, and what there is to say.
 
     Raises:
-        InputError: for what `release` refuses, a target that is there, and a source that changes meanwhile.
-        LedgerError: where the ledger knows the records, or has no budget left for them.
+        InputError: a file that the calibration is not for, or an argument that contradicts another.
+        CalibrationError: the calibration is not seen to keep its guarantee.
+        BudgetError: less noise than was calibrated, or more than the ledger has left.
+        CompositionError: another answer about these records was published before.
+        LedgerError: the ledger cannot be used, or one beside the file knows these records.
+
+    >>> import tempfile, takifugu as tk
+    >>> made = tk.calibrate(tk.fit_priors("heart", secret="slope", query=tk.Row("sex")), odds=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tk.datasets.load("heart").to_csv(f"{folder}/heart.csv", index=False)
+    ...     release_file(f"{folder}/heart.csv", f"{folder}/out.csv", made, utility=tk.Utility(allow_no_noise=True)).rows
+    303
     """
     one_of("others", others, OTHERS)
-    plan = Plan.of(calibration, **options)
+    plan = Plan.of(
+        calibration,
+        ledger=ledger,
+        order=order,
+        insecure_seed=insecure_seed,
+        numbers={"theta": theta, "clip": clip, "round_to": round_to},
+        by=adversary,
+        to=utility,
+    )
     origin, goal = source if isinstance(source, Table) else Path(source), Path(target)
     check_format(goal)
     if plan.ledger is not None and plan.ledger.path.resolve() == goal.resolve():

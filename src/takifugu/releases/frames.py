@@ -465,7 +465,8 @@ def _holes(column: "nw.Series[IntoSeries]") -> "nw.Series[IntoSeries]":
 def _refuse_missing(column: "nw.Series[IntoSeries]", holes: "nw.Series[IntoSeries]") -> None:
     if missing := int(holes.sum()):
         raise InputError(
-            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with missing='drop'"
+            f"column {column.name!r} has {missing} missing values: fill those rows, or drop them with "
+            f"Reading(missing='drop')"
         )
 
 

@@ -3,7 +3,7 @@
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +18,7 @@ from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels import BitSource, InsecureSeededBits, OsBits, read_exactly
 from takifugu.errors import CalibrationError, InputError
-from takifugu.problems import DRIFTS, frames_within
+from takifugu.problems import Adversary, Utility, frames_within, refuse_beyond, with_short_forms
 from takifugu.releases.binding import Columns
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import Drift
@@ -52,45 +52,32 @@ class Plan:
         cls,
         calibration: Calibration,
         *,
-        theta: float | None = None,
-        covariance: npt.ArrayLike | None = None,
-        granularity: float | None = None,
-        clip: tuple[float, float] | None = None,
-        round_to: float | None = None,
         ledger: Ledger | str | os.PathLike[str] | None = None,
-        insecure_seed: int | None = None,
-        allow_no_noise: bool = False,
-        accept_weaker_promise: bool = False,
         order: str = "shuffle",
-        drift: str = "refuse",
+        insecure_seed: int | None = None,
+        numbers: Mapping[str, object] | None = None,
+        by: Adversary | None = None,
+        to: Utility | None = None,
         elsewhere: Callable[[], None] | None = None,
     ) -> "Plan":
-        """Check every option; nothing is drawn or charged."""
+        """Check every option; nothing is drawn or charged. `numbers` are `theta`, `clip` and `round_to`."""
         one_of("order", order, ORDERS)
-        one_of("drift", drift, DRIFTS)
-        require_kept(calibration, accept_weaker_promise)
+        by, to = _of_releases(by, to)
+        require_kept(calibration, by.weaker == "allow")
         if order == "keep" and calibration.answer is not None and calibration.answer.private:
             raise InputError(
                 "rows that go with private counts are shuffled, since where one stands may tell: leave order out"
             )
-        drawing = drawing_of(
-            calibration,
-            {
-                "theta": theta,
-                "covariance": covariance,
-                "granularity": granularity,
-                "clip": clip,
-                "round_to": round_to,
-            },
-        )
-        if not allow_no_noise and (words := drawing.bare):
+        drawing = drawing_of(calibration, {**(numbers or {}), "granularity": to.granularity})
+        if not to.allow_no_noise and (words := drawing.bare):
             warnings.warn(words, NoNoiseWarning, stacklevel=frames_within())
         source = bits_of(insecure_seed)
         if ledger is not None and not isinstance(ledger, Ledger):
             ledger = Ledger(ledger)
         if ledger is not None and ledger.budget is not None:
-            require_kept(ledger.budget, accept_weaker_promise)  # what it allows is worth no more than its own promise
-        return cls(calibration, drawing, source, insecure_seed is not None, ledger, order, drift, elsewhere)
+            # What it allows is worth no more than its own promise.
+            require_kept(ledger.budget, by.weaker == "allow")
+        return cls(calibration, drawing, source, insecure_seed is not None, ledger, order, by.drift, elsewhere)
 
     @property
     def theta(self) -> float | None:
@@ -143,6 +130,15 @@ class Plan:
         return self.drawing.draw(ready, self.source)
 
 
+def _of_releases(adversary: Adversary | None, utility: Utility | None) -> tuple[Adversary, Utility]:
+    """What a release heeds of the two; all else was settled when the calibration was made."""
+    by, to = with_short_forms(adversary, Adversary), with_short_forms(utility, Utility)
+    settled = "was settled when the calibration was made: leave it out here"
+    refuse_beyond(by, ("drift", "weaker"), settled)
+    refuse_beyond(to, ("granularity", "allow_no_noise"), settled)
+    return by, to
+
+
 def bits_of(insecure_seed: int | None) -> BitSource:
     """The system's random bits; or those of a seed, with a warning."""
     if insecure_seed is None:
@@ -155,16 +151,16 @@ def bits_of(insecure_seed: int | None) -> BitSource:
     return InsecureSeededBits(insecure_seed)
 
 
-def require_kept(calibration: object, accept_weaker_promise: bool) -> None:
+def require_kept(calibration: object, is_weaker_allowed: bool) -> None:
     """Refuse a calibration that is not seen to keep its promise, or that promises too little."""
     if not isinstance(calibration, Calibration):
         raise InputError(
             f"a release needs a Calibration, got {type(calibration).__name__}: make one with takifugu.calibrate"
         )
-    if not calibration.guarantee.is_provable and not accept_weaker_promise:
+    if not calibration.guarantee.is_provable and not is_weaker_allowed:
         raise CalibrationError(
             f"{calibration.mechanism!r} gives a weaker guarantee, {calibration.guarantee}: for a share of the cases it "
-            f"says nothing. Nothing was released; calibrate with 'exact', or give accept_weaker_promise=True"
+            f"says nothing. Nothing was released; calibrate with 'exact', or give Adversary(weaker='allow')"
         )
     if not calibration.meets_budget():
         raise CalibrationError(

@@ -12,7 +12,13 @@ from takifugu._validation import Array, one_of
 from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError
-from takifugu.problems import MEAN, OF_TABLES, Answer
+from takifugu.problems import (
+    MEAN,
+    OF_TABLES,
+    Adversary,
+    Answer,
+    Utility,
+)
 from takifugu.releases.binding import (
     NOT_CHECKED,
     OTHERS,
@@ -38,8 +44,6 @@ from takifugu.releases.frames import (
     publish,
     release_frame,
     release_series,
-    require_name,
-    save_positions,
     writer,
 )
 from takifugu.releases.ledger import Ledger
@@ -161,26 +165,22 @@ def release(
     calibration: "Calibration | SeriesCalibration",
     *,
     ledger: Ledger | str | os.PathLike[str] | None = None,
-    granularity: float | None = None,
     secret: object = None,
     column: str | Sequence[str] | None = None,
     keep: Sequence[str] = (),
     others: str = "error",
-    theta: float | None = None,
-    covariance: npt.ArrayLike | None = None,
+    theta: npt.ArrayLike | None = None,
     clip: tuple[float, float] | None = None,
     round_to: float | None = None,
-    allow_no_noise: bool = False,
-    accept_weaker_promise: bool = False,
     order: str = "shuffle",
-    drift: str = "refuse",
-    missing: str = "refuse",
     of: object = None,
-    positions: str | os.PathLike[str] | None = None,
     value: str | None = None,
     time: str | None = None,
     by: str | None = None,
     insecure_seed: int | None = None,
+    adversary: Adversary | None = None,
+    utility: Utility | None = None,
+    reading: Reading | None = None,
 ) -> Any:
     """Publish values with the calibrated noise: each becomes a rounding of the exact x + N(0, θ²).
 
@@ -193,7 +193,6 @@ def release(
         calibration: from `takifugu.calibrate`.
         ledger: a `Ledger`, or the path of one. Without it nothing remembers that the answer was published: a
             second release of it then costs privacy that no one counts.
-        granularity: the power of two that values are rounded to; by default about θ/1024.
         secret: for an array or a column the secrets in the same order; for a table the column of secrets, which a
             calibration from `fit_priors` knows. A secret is checked and never published.
         column: the column of a table to publish, or a list of those of a vector. A calibration from `fit_priors` knows
@@ -202,39 +201,37 @@ def release(
             cover may tell the secret all by itself.
         others: what to do with rows whose secret stands in none of the calibrated pairs: "error", "drop" them,
             or "release" them without a guarantee.
-        theta: more noise than was calibrated, such as `ledger.account().next_theta`.
-        covariance: the same for vectors, such as `ledger.account().next_covariance`.
+        theta: more noise than was calibrated: its standard deviation, such as `ledger.account().next_theta`; of vectors
+            its covariance, such as `ledger.account().next_covariance`.
         clip: the lowest and the highest value of the column's domain.
         round_to: the step of the column's domain, such as 1. Like `clip` it looks only at what is published, so it
             costs no privacy.
-        allow_no_noise: publish without a warning where the priors ask for no noise, or for less than the data's step.
-        accept_weaker_promise: publish under a guarantee that is weaker than (α, ε), such as that of
-            "wasserstein-approx".
         order: the rows of a table are shuffled ("shuffle"), since where a row stands may tell its secret. "keep" is
             your own statement that their order is random already, and has nothing to do with any column. An array or
             a column keeps its order, since you hold the rows beside it: shuffle them first if the order is not random.
-        drift: what to do with rows that plainly go with the secret more closely than the priors of the calibration say,
-            as those of another table do: "refuse" them, or "allow" them where only who believes those priors counts.
-        missing: what to do with rows of a table that lack a value of the answer or a secret: "refuse" them, since a
-            hole tells who is missing, or "drop" them, as `publish` does with those that were left out of the priors.
         of: of a table and the calibration of a mean, the value of the secret whose rows are averaged. The mean is taken
             as the priors took it, from any table that `fit_priors` takes, and nothing published says whose it is.
-        positions: of a table, where to write which of its rows stands where: a private key, CSV or Parquet, for
-            `takifugu.audit`. Whoever has it and the rows' secrets can undo the shuffle.
         value: of a table of series, and a calibration of a `Series`, the column that is published.
         time: the column that says when: numbers or dates, one step apart, without gaps.
         by: the column that says whose; by default all rows are one series.
         insecure_seed: makes the release reproducible, for tests alone. A warning says so, and so do the name of a
             published column and the attribute `insecure` of an array.
+        adversary: `drift` and `weaker` of `Adversary`, of which all else was settled when the calibration was made.
+        utility: `allow_no_noise` and `granularity` of `Utility`.
+        reading: of a table, `Reading(missing="drop")` drops rows that lack a value of the answer or a secret, as
+            `publish` does with those that were left out of the priors. By default they are refused, since a hole tells
+            who is missing. All else is read as the priors read it.
 
     Returns:
         What came in: an array (a `Released`, which states `theta` and `granularity`), a column, or a table. An index of
         pandas does not leave, since it was not calibrated: rows are numbered anew.
 
     Raises:
-        InputError: for values that cannot be those that the calibration is for, and options that are not for them.
-        CalibrationError: where the calibration does not keep its guarantee, as one from a file that was changed.
-        LedgerError: where the ledger knows the records, or has no budget left for them.
+        InputError: values that the calibration is not for, or an argument that contradicts another.
+        CalibrationError: the calibration is not seen to keep its guarantee.
+        BudgetError: less noise than was calibrated, or more than the ledger has left.
+        CompositionError: another answer about these records was published before.
+        LedgerError: the ledger cannot be used, or knows these records.
 
     >>> from takifugu import Mixture, calibrate
     >>> calibration = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)
@@ -243,7 +240,7 @@ def release(
     (0.0009765625, 3)
     """
     one_of("others", others, OTHERS)
-    one_of("missing", missing, ("refuse", "drop"))
+    missing = _missing(reading)
     if isinstance(values, str | os.PathLike):
         raise InputError(
             f"{os.fspath(values)!r} is a path, and release takes values: publish a file with "
@@ -266,26 +263,24 @@ def release(
         raise InputError(f"value, time and by are for the calibration of a Series, got {', '.join(given)}")
     plan = Plan.of(
         calibration,
-        theta=theta,
-        covariance=covariance,
-        granularity=granularity,
-        clip=clip,
-        round_to=round_to,
         ledger=ledger,
-        insecure_seed=insecure_seed,
-        allow_no_noise=allow_no_noise,
-        accept_weaker_promise=accept_weaker_promise,
         order=order,
-        drift=drift,
+        insecure_seed=insecure_seed,
+        numbers={"theta": theta, "clip": clip, "round_to": round_to},
+        by=adversary,
+        to=utility,
     )
-    if positions is not None:
-        require_name(positions)
-    made, places = released(
-        values, plan, secret=secret, column=column, keep=keep, others=others, missing=missing, of=of
-    )
-    if positions is not None:
-        save_positions(places, positions)
-    return made
+    return released(values, plan, secret=secret, column=column, keep=keep, others=others, missing=missing, of=of)[0]
+
+
+def _missing(reading: Reading | None) -> str:
+    """What becomes of rows that lack a value; a table in memory is read as the priors were, and not in another way."""
+    if reading is None:
+        return "refuse"
+    reading.require_of_cells()
+    if reading != Reading(missing=reading.missing):
+        raise InputError("a release reads values as the priors of its calibration did: give a Reading of missing alone")
+    return reading.missing
 
 
 def released(

@@ -174,7 +174,7 @@ def _check(frame: "DataFrame", plan: Plan, columns: Columns) -> None:
         low, high, bad = frame.select(f.min(value), f.max(value), missing).first()
         if bad:
             raise InputError(
-                f"column {name!r} has {bad} missing values: fill those rows, or drop them with missing='drop'"
+                f"column {name!r} has {bad} missing values: fill those rows, or drop them with Reading(missing='drop')"
             )
         ends.append([low, high])
     if ends and ends[0][0] is not None:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, c
 from takifugu._validation import Array
 from takifugu.calibration import Calibration, calibrate
 from takifugu.errors import InputError
-from takifugu.problems import Guarantee, Odds, Pair, Secret
+from takifugu.problems import Guarantee, Odds, Pair, Secret, Utility
 from takifugu.queries import Raw, Row, fit_priors
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.plan import warn_of_order
@@ -140,10 +140,10 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.calibration_,
             others="release",  # `fit` made sure that every secret is hidden; what is transformed comes without
             ledger=self.ledger,
-            granularity=self.granularity,
             clip=self.clip,
             round_to=self.round_to,
             insecure_seed=self.insecure_seed,
+            utility=Utility(granularity=self.granularity),
         )
         return np.asarray(published, dtype=np.float64).reshape(-1, 1)
 

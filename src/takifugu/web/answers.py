@@ -496,6 +496,7 @@ class Publication:
     def publish(self, ticket: str) -> Path:
         """Draw what was confirmed, or hand out once more what was drawn: the same file again costs nothing."""
         from takifugu.certificates import Statement
+        from takifugu.problems import Utility
         from takifugu.releases import release_file
 
         found = self._ticket(ticket)
@@ -510,7 +511,7 @@ class Publication:
                     found.calibration,
                     ledger=entry.ledger,
                     others="drop" if self._answers.has_others(found.choice) else "error",
-                    allow_no_noise=True,  # what there is to say about that was confirmed with the rest
+                    utility=Utility(allow_no_noise=True),  # what there is to say about that was confirmed with the rest
                 )
                 found.published = target
                 if found.choice.is_listed:  # of noise on numbers there is none
