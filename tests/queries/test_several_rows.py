@@ -8,7 +8,7 @@ import pytest
 
 import takifugu as tk
 from takifugu.problems.diagnostics import Diagnostic
-from takifugu.queries.several_secrets import several_rows
+from takifugu.queries.side_information import several_rows
 from takifugu.tables.table import Table
 
 

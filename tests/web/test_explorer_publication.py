@@ -12,8 +12,7 @@ from explorer_process import QUESTION
 import takifugu as tk
 from takifugu.tables.reading import Reading
 from takifugu.web.answers import Answers, Publication
-from takifugu.web.choices import Question, read_question
-from takifugu.web.describing import as_asked, on_page
+from takifugu.web.describing import Question, as_asked, on_page, read_question
 from takifugu.web.shelf import Shelf
 
 _ASKED = QUESTION | {"query": "row", "columns": ["cp"], "pair": None, "promise": "odds", "odds": 2}

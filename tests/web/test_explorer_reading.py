@@ -21,8 +21,7 @@ from takifugu.errors import InputError
 from takifugu.tables.reading import Reading
 from takifugu.web import wording as reproducing
 from takifugu.web.answers import Answers
-from takifugu.web.choices import read_question
-from takifugu.web.describing import as_asked, on_page, read_reading, shown
+from takifugu.web.describing import as_asked, on_page, read_question, read_reading, shown
 from takifugu.web.shelf import Shelf
 
 _ASKED = {"table": "file:people.csv", "sep": "", "decimal": "", "encoding": "", "na": "", "sentinels": ""}

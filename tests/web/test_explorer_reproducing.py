@@ -17,7 +17,7 @@ from takifugu.cli import main
 from takifugu.commands.options import known_of, parse_query
 from takifugu.web import wording as reproducing
 from takifugu.web.answers import Answers
-from takifugu.web.choices import Choice, Fit, read_question
+from takifugu.web.describing import Choice, Fit, read_question
 from takifugu.web.shelf import Entry, Shelf
 
 _TABLE = {"query": "row", "promise": "odds", "odds": 3, "confidence": 0.95}

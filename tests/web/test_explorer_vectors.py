@@ -17,7 +17,7 @@ from playwright.sync_api import Browser
 import takifugu as tk
 from takifugu.errors import InputError
 from takifugu.web.answers import Answers, Publication
-from takifugu.web.choices import MOST_TOGETHER, SEVERAL, read_question
+from takifugu.web.describing import MOST_TOGETHER, SEVERAL, read_question
 from takifugu.web.shelf import Shelf
 
 _VECTOR = QUESTION | {"columns": ["oldpeak", "thalach"]}

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser
 
 import takifugu as tk
 from takifugu.web.answers import Answers
-from takifugu.web.choices import read_question
+from takifugu.web.describing import read_question
 from takifugu.web.shelf import Shelf
 
 _EVIL = "<script>alert(1)</script>"

@@ -32,7 +32,7 @@ from takifugu.queries.row import MOST_NUMBERS as MOST_NUMBERS
 from takifugu.queries.row import Row as Row
 from takifugu.queries.row import about as about
 from takifugu.queries.row import values_of as values_of
-from takifugu.queries.several_secrets import named as named
-from takifugu.queries.several_secrets import several_rows as several_rows
 from takifugu.queries.share import Share as Share
 from takifugu.queries.share import table_answer as table_answer
+from takifugu.queries.side_information import named as named
+from takifugu.queries.side_information import several_rows as several_rows

@@ -193,7 +193,7 @@ def _several(
     known: Sequence[str] | None,
     few: str | None,
 ) -> Priors | Beliefs:
-    from takifugu.queries.several_secrets import about_lacking, joined
+    from takifugu.queries.side_information import about_lacking, joined
 
     names = list(columns)
     if not names or not all(isinstance(name, str) for name in names):

@@ -24,7 +24,7 @@ from takifugu.queries.priors import (
     suspected_word,
     words_for_missing,
 )
-from takifugu.queries.several_secrets import several_rows
+from takifugu.queries.side_information import several_rows
 from takifugu.tables import (
     MOST_LABELS,
     BySecret,

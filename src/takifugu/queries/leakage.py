@@ -13,7 +13,7 @@ from takifugu.errors import InputError
 from takifugu.laws import round_step
 from takifugu.problems import SCARCE, Choices, Diagnostic
 from takifugu.queries.row import MOST_NUMBERS, bins
-from takifugu.queries.several_secrets import named
+from takifugu.queries.side_information import named
 from takifugu.tables import (
     MOST_LABELS,
     BySecret,

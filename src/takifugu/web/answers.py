@@ -39,7 +39,7 @@ from takifugu.reports import (
 )
 from takifugu.tables import with_secrets
 from takifugu.web import wording
-from takifugu.web.choices import (
+from takifugu.web.describing import (
     CONFIDENCES,
     LIMITS,
     MOST_KNOWN,
@@ -48,8 +48,8 @@ from takifugu.web.choices import (
     PROMISES,
     Choice,
     Question,
+    on_page,
 )
-from takifugu.web.describing import on_page
 from takifugu.web.desk import Desk, Errand
 from takifugu.web.gate import MOST_UPLOAD
 from takifugu.web.shelf import Fits, Remembered, Shelf, concerning

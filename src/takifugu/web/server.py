@@ -26,8 +26,7 @@ from takifugu.errors import InputError, MissingExtraError, TakifuguError
 from takifugu.reports import palette
 from takifugu.tables import Reading
 from takifugu.web.answers import Answers
-from takifugu.web.choices import Question, read_question, text
-from takifugu.web.describing import on_page, read_reading
+from takifugu.web.describing import Question, on_page, read_question, read_reading, text
 from takifugu.web.desk import OvertakenError
 from takifugu.web.gate import UPLOAD_PATH, App, Gate, impatient_protocol
 from takifugu.web.shelf import Shelf, about, title_of

@@ -15,8 +15,7 @@ from takifugu.errors import InputError, TakifuguError
 from takifugu.publishing import to_publish
 from takifugu.releases import Ledger, ledger_beside
 from takifugu.tables import ENDINGS, ColumnFacts, Reading, Secret, Table, files_of, plain, private_folder
-from takifugu.web.choices import Fit
-from takifugu.web.describing import MOST_SECRETS, as_asked, described, first_column, looked_at, shown
+from takifugu.web.describing import MOST_SECRETS, Fit, as_asked, described, first_column, looked_at, shown
 
 if TYPE_CHECKING:
     from takifugu.queries import Query

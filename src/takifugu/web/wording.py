@@ -28,13 +28,12 @@ from takifugu.reports import (
 from takifugu.reports import pages as vector_page
 from takifugu.reports import words as channel_words
 from takifugu.tables import Reading
-from takifugu.web.choices import Choice, Value
-from takifugu.web.describing import in_commas, on_page
+from takifugu.web.describing import Choice, Value, in_commas, on_page
 from takifugu.web.shelf import GP_ROWS, Entry
 
 if TYPE_CHECKING:
     from takifugu.reports import Facts
-    from takifugu.web.choices import Fit
+    from takifugu.web.describing import Fit
 
 
 _ASKED = {
@@ -228,7 +227,7 @@ def command(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = 
     With `others` the table has secrets beside the pair; with `bare` nothing had to change, and publishing is told so.
 
     >>> from pathlib import Path
-    >>> from takifugu.web.choices import Fit
+    >>> from takifugu.web.describing import Fit
     >>> fit = Fit("heart", "slope", ("1", "3"), "mean", ("oldpeak",))
     >>> command(Choice(fit, "exact", 3.0, 1.0, None, None), Entry("heart", "", "heart", Path("l")))
     'takifugu calibrate heart --secret slope --pair 1 3 --query mean:oldpeak --alpha 3 --epsilon 1 --mechanism exact'
@@ -305,7 +304,7 @@ def plan(choice: Choice, entry: Entry, *, others: bool = False, bare: bool = Fal
     """The same as a plan, a file that `takifugu publish --plan` takes and people edit; None of what is no table.
 
     >>> from pathlib import Path
-    >>> from takifugu.web.choices import Fit
+    >>> from takifugu.web.describing import Fit
     >>> fit = Fit("heart", "slope", None, "row", ("cp",), leave_out=("3",), lists=(("cp", (1, 2)),))
     >>> print(plan(Choice(fit, "optimal", None, None, 3.0, 0.95), Entry("heart", "", "heart", Path("l"))))
     # What to publish of heart. It describes the people in the table: keep it private.
