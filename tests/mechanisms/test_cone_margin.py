@@ -76,9 +76,11 @@ def test_more_deviations_cost_more_and_break_less(keep):
     problem = _problem(40)
     rule = Optimal(keep=keep).settled(problem)
     cones, laws = Cones(rule, problem, ODDS), drawn_laws(problem, 200, 1)
-    few, more = cones.at(2.0), cones.at(4.0)
+    few = cones.at(2.0)
+    broken = cones.needed(few.channel.as_list(), laws) > 2.0
+    more = cones.at(4.0)
+    assert (cones.needed(more.channel.as_list(), laws) > 4.0).sum() < broken.sum()
     assert rule.cost(problem, few.channel) < rule.cost(problem, more.channel)
-    assert cones.short(few.channel.as_list(), laws) > cones.short(more.channel.as_list(), laws)
     for found in (few, more):
         assert promise_of(problem, ODDS).is_kept(found.channel.as_list().as_table().counts)
 
@@ -100,9 +102,11 @@ def test_by_columns_few_outputs_are_enough_and_the_channel_is_proved():
     rule = Optimal(solver="columns").settled(problem)
     assert has_cones(rule, problem, ODDS)
     cones, laws = Cones(rule, problem, ODDS), drawn_laws(problem, 200, 1)
-    few, more = cones.at(2.0), cones.at(4.0)
+    few = cones.at(2.0)
+    broken = cones.needed(few.channel.as_list(), laws) > 2.0
+    more = cones.at(4.0)
+    assert (cones.needed(more.channel.as_list(), laws) > 4.0).sum() < broken.sum()
     assert rule.cost(problem, few.channel) < rule.cost(problem, more.channel)
-    assert cones.short(few.channel.as_list(), laws) > cones.short(more.channel.as_list(), laws)
     for found in (few, more):
         assert found.channel.kind == "sparse"
         assert promise_of(problem, ODDS).is_kept_by(found.channel.as_list())
@@ -111,9 +115,9 @@ def test_by_columns_few_outputs_are_enough_and_the_channel_is_proved():
 
 def test_by_columns_cones_cost_less_than_caution(monkeypatch):
     problem = _rows(500)
-    made = tk.calibrate(problem, odds=3, confidence=0.9, solver="columns")
+    made = tk.calibrate(problem, odds=3, confidence=0.9, options={"solver": "columns"})
     monkeypatch.setattr(evidence, "has_cones", lambda *_: False)
-    before = tk.calibrate(problem, odds=3, confidence=0.9, solver="columns")
+    before = tk.calibrate(problem, odds=3, confidence=0.9, options={"solver": "columns"})
     assert made.error < 0.9 * before.error
     for one in (made, before):
         assert one.evidence.holds(one.problem, one.channel, one.guarantee)
@@ -121,7 +125,7 @@ def test_by_columns_cones_cost_less_than_caution(monkeypatch):
 
 def test_by_columns_caution_stands_in_where_no_cone_is_found(monkeypatch):
     monkeypatch.setattr(cone_margin, "with_margin", lambda *_, **__: None)
-    made = tk.calibrate(_rows(300), odds=3, confidence=0.9, solver="columns")
+    made = tk.calibrate(_rows(300), odds=3, confidence=0.9, options={"solver": "columns"})
     assert dict(made.options)["caution"] > 0
     assert made.evidence.holds(made.problem, made.channel, made.guarantee)
 
@@ -132,19 +136,21 @@ def test_by_columns_nonsense_becomes_a_poor_channel_and_never_an_unsafe_one(monk
 
     def wrong(margined: object, *_: object, **__: object) -> Solved:
         size = margined.program.size
-        return Solved(rng.dirichlet(np.full(size[1], 0.05), size[0]), 1.0, 0.0, 1)
+        return Solved(rng.dirichlet(np.full(size[1], 0.05), size[0]), 1.0, 0.0, 1, np.ones((2, size[1])))
 
     monkeypatch.setattr(cone_margin, "with_margin", wrong)
     channel = Cones(Optimal(solver="columns").settled(problem), problem, ODDS).at(3.0).channel.as_list()
     assert promise_of(problem, ODDS).is_kept_by(channel)
 
 
-def test_what_falls_short_is_a_sum_over_draws():
+def test_what_a_draw_needs_is_a_sum_over_it(monkeypatch):
+    monkeypatch.setattr(cone_margin, "_LEAST_EVEN", 1.0)
+    monkeypatch.setattr(cone_margin, "_MOST_EVEN", 1.0)
     problem = _problem(10)
     rule = Optimal(keep=None).settled(problem)
     cones, laws = Cones(rule, problem, ODDS), drawn_laws(problem, 20, 1)
     channel = cones.at(2.0).channel.as_list()
-    matrix, worst = channel.as_table().matrix, -math.inf
+    matrix, needed = channel.as_table().matrix, np.zeros(21)
     rows = np.array([[seen + extra for seen, extra in zip(*both, strict=True)] for both in _counts(problem)])
     for i, j in ((0, 1), (1, 0)):
         for y in range(10):
@@ -154,8 +160,42 @@ def test_what_falls_short_is_a_sum_over_draws():
                 variance += weight * (p @ k**2 - (p @ k) ** 2) / (law.sum() + 1)
             if variance > 0:
                 over = laws[0, :, i] @ k - 3 * (laws[0, :, j] @ k)
-                worst = max(worst, over.max() / math.sqrt(variance))
-    assert cones.short(channel, laws) == pytest.approx(worst, rel=1e-9)
+                needed = np.maximum(needed, 2.0 + over / math.sqrt(variance))
+    assert cones.needed(channel, laws) == pytest.approx(needed, rel=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_what_is_spent_unevenly_is_found_again(data):
+    size = data.draw(st.integers(1, 6))
+    worth = np.array(data.draw(st.lists(st.floats(0, 1e3), min_size=size, max_size=size)))
+    saved = cone_margin.savings(worth)
+    assert np.isfinite(saved).all()
+    factor = data.draw(st.floats(0.5, 9.0))
+    spent = cone_margin.uneven(saved, factor)
+    assert (spent >= 0.7 * factor * (1 - 1e-12)).all()
+    assert (spent <= 1.5 * factor * (1 + 1e-12)).all()
+    # The least factor that is enough for all is the one that was spent.
+    assert cone_margin.even_of(spent, saved).max() == pytest.approx(factor, rel=1e-6) or (spent <= 0.7 * factor).all()
+    more = cone_margin.uneven(saved, factor * 1.01)
+    assert (more > spent).all()
+
+
+def test_deviations_are_spent_where_they_cost_little():
+    """Beside a search over how a level is spent on two outputs whose deviations cost 1 and 20."""
+    worth = np.array([1.0, 20.0])
+    level = math.erfc(3.5 / math.sqrt(2))
+    saved = cone_margin.savings(worth)
+    tail = np.vectorize(lambda z: math.erfc(z / math.sqrt(2)) / 2)
+    grid = np.linspace(3.3, 5.0, 4_000)
+    factor = grid[np.argmax([tail(cone_margin.uneven(saved, f)).sum() <= level for f in grid])]
+    ours = worth @ cone_margin.uneven(saved, factor)
+    rest = level - tail(grid)
+    other = np.array([np.interp(-math.log(max(r, 1e-300)), -np.log(tail(grid)), grid) for r in rest])
+    best = np.where(rest > tail(5.0), worth[0] * other + worth[1] * grid, math.inf).min()
+    even = grid[np.argmax(2 * tail(grid) <= level)] * worth.sum()
+    assert ours == pytest.approx(best, rel=3e-3)
+    assert ours < even
 
 
 def _counts(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -224,7 +264,7 @@ def test_where_no_cone_is_found_a_radius_is_tried(monkeypatch, answer):
     problem = _problem(70)
 
     def fails(margined: object, *_: object, **__: object) -> Solved | None:
-        return None if answer is None else Solved(np.full((70, 70), math.nan), math.nan, math.nan, 1)
+        return None if answer is None else Solved(np.full((70, 70), math.nan), math.nan, math.nan, 1, np.ones((2, 70)))
 
     monkeypatch.setattr(cone_margin, "with_margin", fails)
     with pytest.raises(CalibrationError, match="no channel was found"):
@@ -239,7 +279,7 @@ def test_a_matrix_of_nonsense_becomes_a_poor_channel_and_never_an_unsafe_one(mon
     rng = np.random.default_rng(0)
 
     def wrong(margined: object, *_: object, **__: object) -> Solved:
-        return Solved(rng.dirichlet(np.full(70, 0.05), 70), 1.0, 0.0, 1)
+        return Solved(rng.dirichlet(np.full(70, 0.05), 70), 1.0, 0.0, 1, np.ones((2, 70)))
 
     monkeypatch.setattr(cone_margin, "with_margin", wrong)
     rule = Optimal(keep="marginal").settled(problem)

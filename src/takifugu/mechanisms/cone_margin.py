@@ -12,13 +12,14 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.channels import FiniteChannel, ListChannel
 from takifugu.errors import CalibrationError
+from takifugu.laws import key
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import APART, drawn_laws, is_private, is_smoothed, posterior
 from takifugu.mechanisms.optimal.column_generation import Moves
 from takifugu.mechanisms.optimal.finite_problem import table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.program import Indices, Mask
-from takifugu.mechanisms.optimal.second_order import GAP, Margined, with_margin
+from takifugu.mechanisms.optimal.second_order import Margined, with_margin
 from takifugu.problems import Guarantee, Problem
 
 _MOST_ENTRIES = 4_000_000  # pairs × values², which a search has time and memory for
@@ -26,11 +27,13 @@ _MOST_WORK = 4e9  # of one step
 _MOST_STEP = 4e9  # the same through few outputs: values × directions²
 _OF_LAWS = 200  # draws that say how far a law is off where no formula does
 _LEAST_REST = 1e-6  # of a law beside one value: of what all have no draw says how much it varies
-_RARE = 0.02  # of all that is published
+_RARE = 0.01  # of all that is published
 _TRACES = 1e-3  # of it: the rarest outputs that hold no more are mostly what an interior point leaves everywhere
 _TRACE = 1e-5  # of all that is published, below which an output is given up
 _LEAST_BENT, _MOST_BENT = 0.6, 2.5
-_COARSE = 0.01  # of the cost, for a look at which outputs are used
+_LEAST_EVEN, _MOST_EVEN = 0.7, 1.5  # of the factor that all have in common
+_LEAST_WORTH = 1e-6  # of the dearest deviation
+_LOOK, _COARSE, _FINE = 0.03, 0.01, 1e-3  # of the cost: which outputs are used, and channels of thousands and others
 _LEAST_MOVE = 1e-4  # of an input: less is what an interior point leaves everywhere
 _LEAST_OUTPUTS, _MOST_OUTPUTS = 20, 150  # of thousands of values
 _POOR = 0.05  # of the cost: a channel so much dearer than the best is no answer
@@ -75,8 +78,16 @@ class Cones:
         program = self._margined.program
         self._is_free = program.keep != "marginal"
         self._outputs: Mask = np.ones(program.size[1], dtype=np.bool_)
+        if self._places is None and self._is_free and not isinstance(rule.loss, tuple):
+            self._outputs[:] = False
+            self._outputs[rule.covering(problem, max(_MOST_OUTPUTS, program.size[1] // 2))] = True
         self._is_first = True
         self._skew = np.zeros((len(program.constraints), program.size[1]))
+        self._saved, self._kept = np.zeros_like(self._skew), np.zeros_like(self._skew)
+        self._had, self._bends = np.zeros_like(self._skew), np.ones_like(self._skew)
+        values = table_of(problem).values
+        places = rule.support(problem) if self._places is None else self._places
+        self._names = {key(values[place]): where for where, place in enumerate(places.tolist())}
 
     def at(self, factor: float) -> Found:
         """The best channel with so many deviations in hand: repaired, and proved for the laws themselves.
@@ -90,17 +101,17 @@ class Cones:
         if self._places is not None:
             return self._by_columns(factor, self._places)
         coarse = self._is_free and self._is_first
-        matrix, used = self._solved(factor, self._outputs, goal=_COARSE if coarse else GAP)
+        matrix, used = self._solved(factor, self._outputs, goal=_LOOK if coarse else _FINE)
         if not self._is_free:
             self._skew = self._skewness(matrix)
         elif self._is_first:
             self._outputs = self._common(matrix, _RARE)
-            matrix, used = self._solved(factor, self._outputs)
+            matrix, used = self._solved(factor, self._outputs, goal=_FINE)
         self._is_first = False
         if self._is_free and not used[self._outputs].all():
             # An interior point leaves a trace of every input in outputs that it gives up: odds of traces are any odds.
             if self.rule.keep is not None:
-                matrix, used = self._solved(factor, used)
+                matrix, used = self._solved(factor, used, goal=_FINE)
             matrix = np.where(used, matrix, 0.0)
             matrix /= matrix.sum(axis=1, keepdims=True)
         counts = self.rule.proved_counts(self.problem, self.asked, matrix)
@@ -130,14 +141,19 @@ class Cones:
         common[order[np.cumsum(published[order]) <= rare]] = False
         return common
 
-    def _solved(self, factor: float, outputs: Mask, *, goal: float = GAP) -> tuple[Array, Mask]:
+    def _solved(self, factor: float, outputs: Mask, *, goal: float) -> tuple[Array, Mask]:
         """The channel between the program's values through some outputs, and which it uses more than in traces."""
         program = self._margined.program
-        found = with_margin(self._margined.narrowed(outputs), factor * bent(self._skew[:, outputs], factor), goal=goal)
+        even = uneven(self._saved, factor)
+        self._kept, self._bends = self._saved, bent(self._skew, even)
+        self._had = even * self._bends
+        found = with_margin(self._margined.narrowed(outputs), self._had[:, outputs], goal=goal)
         if found is None or not found.gap <= _POOR:
             raise CalibrationError(_NONE)
         matrix = np.zeros(program.size)
         matrix[:, outputs] = found.matrix
+        self._saved = np.zeros_like(self._skew)
+        self._saved[:, outputs] = savings(found.worth / even[:, outputs])
         return matrix, np.asarray(program.pooled @ matrix > _TRACE)
 
     def _skewness(self, matrix: Array) -> Array:
@@ -152,8 +168,8 @@ class Cones:
         below = np.maximum(variance[program.left] + odds**2 * variance[program.right], 0.0) ** 1.5
         return np.asarray(np.divide(top, below, out=np.zeros_like(top), where=below > 0))
 
-    def short(self, channel: ListChannel, laws: Array) -> float:
-        """By how many deviations of its own the worst of some laws breaks the odds; below 0 where none does.
+    def needed(self, channel: ListChannel, laws: Array) -> Array:
+        """For each of some laws the factor, about, at which the channel last made would be within the odds for them.
 
         `laws` are by (belief, draw, secret, value).
 
@@ -164,15 +180,21 @@ class Cones:
         Returns:
             A number of deviations.
         """
-        factor, worst = math.exp(self.asked.epsilon), -math.inf
+        odds, found = math.exp(self.asked.epsilon), np.zeros(laws.shape[1])
         published, secrets = channel.through(laws), len(self.problem.pairs.secrets)
         variances = self._variances(channel)
-        for a, b in zip(*self.problem.pairs.directed_places(), strict=True):
-            over = published[:, :, a] - factor * published[:, :, b]
-            off = np.sqrt(variances[a::secrets] + factor**2 * variances[b::secrets])[:, None]
-            deviations = np.divide(over, off, out=np.full_like(over, -math.inf), where=off > 0)
-            worst = max(worst, float(deviations.max()))
-        return worst
+        where = [self._names.get(key(value), 0) for value in channel.outputs]
+        constraints = {pair: place for place, pair in enumerate(self._margined.program.constraints)}
+        for belief, drawn in enumerate(published):
+            for a, b in zip(*self.problem.pairs.directed_places(), strict=True):
+                left, right = belief * secrets + int(a), belief * secrets + int(b)
+                at = constraints[left, right], where
+                off = np.sqrt(variances[left] + odds**2 * variances[right])
+                over = drawn[:, a] - odds * drawn[:, b]
+                beyond = np.divide(over, off, out=np.full_like(over, -math.inf), where=off > 0)
+                had = np.maximum(self._had[at] + beyond, 0.0) / self._bends[at]
+                found = np.maximum(found, even_of(had, self._kept[at]).max(axis=1))
+        return found
 
     def _variances(self, channel: ListChannel) -> Array:
         """Of what is published under each law, output by output."""
@@ -187,7 +209,7 @@ class Cones:
         return np.asarray(np.maximum(np.array(squares) - off, 0.0))
 
 
-def bent(skew: Array, factor: float) -> Array:
+def bent(skew: Array, factor: float | Array) -> Array:
     """What a factor is multiplied by for what is skewed, by Cornish's and Fisher's expansion, within bounds.
 
     A quantile of what is skewed lies further out than that of a normal; the first term of the expansion says by how
@@ -201,6 +223,29 @@ def bent(skew: Array, factor: float) -> Array:
         A multiplier for each. It steers a search; what is found is judged by draws.
     """
     return np.clip(1 + skew * (factor**2 - 1) / (6 * factor), _LEAST_BENT, _MOST_BENT)
+
+
+def savings(worth: Array) -> Array:
+    """By how much the square of a factor is best lowered where a deviation costs so much.
+
+    Of normal deviations z, each broken with a probability that falls as e^(-z²/2), those cost least together that are
+    broken as rarely as they are dear: e^(-z²/2) is worth times a constant. It is chosen so that what is dear stays.
+    """
+    known = np.maximum(worth, _LEAST_WORTH * max(float(worth.max(initial=0.0)), 1e-300))
+    logs = np.log(known)
+    return np.asarray(2 * (logs - (known * logs).sum() / known.sum()))
+
+
+def uneven(saved: Array, factor: float) -> Array:
+    """The factor of every output, within bounds."""
+    squares = np.clip(factor**2 - saved, (_LEAST_EVEN * factor) ** 2, (_MOST_EVEN * factor) ** 2)
+    return np.asarray(np.sqrt(squares))
+
+
+def even_of(factors: Array, saved: Array) -> Array:
+    """The least factor at which `uneven` is so large."""
+    found = np.sqrt(np.maximum(factors**2 + saved, 0.0))
+    return np.asarray(np.clip(found, factors / _MOST_EVEN, factors / _LEAST_EVEN))
 
 
 def spreads(problem: Problem) -> Array:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from math import inf, isfinite, pi
 from typing import NamedTuple
 
@@ -50,8 +50,8 @@ class Margin:
     `at` finds a channel for a factor. A search begins at `first` and goes `up` or `down` by these until it has one
     factor that is enough and one that is not. With `most` it solves at most that often, and steers by how near the
     draws come to the budget; without, it halves until the two lie within a share `narrow`. Beyond the factor `last` a
-    margin grows no more. Where `short` says how much more of the factor draws ask for, nothing else steers. `instead`
-    is tried where no channel is found.
+    margin grows no more. Where `needed` says which factor each draw asks for, nothing else steers. `instead` is tried
+    where no channel is found.
     """
 
     at: Callable[[float], Found]
@@ -61,7 +61,7 @@ class Margin:
     most: int | None = None
     narrow: float = 1.04
     last: float = inf
-    short: Callable[[ListChannel, Array], float] | None = None
+    needed: Callable[[ListChannel, Array], Array] | None = None
     instead: "Margin | None" = None
 
 
@@ -78,7 +78,7 @@ def by_radius(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
 def by_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
     """The best channels that keep so many deviations of what they publish in hand."""
     cones = Cones(rule, problem, asked)
-    return Margin(at=cones.at, first=_DEVIATIONS, short=cones.short)
+    return Margin(at=cones.at, first=_DEVIATIONS, needed=cones.needed)
 
 
 def solves(values: int) -> int | None:
@@ -167,7 +167,9 @@ _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looke
 _DOWN = 0.75
 _LEAST_LOOKED_AT = 1 / 64  # of the first factor
 _NEEDED = 6  # channels by need: two or three are enough
-_IN_HAND, _NEAR = 1.1, 1.03
+_SHORT, _IN_HAND, _NEAR = 1.01, 1.005, 1.02  # what a factor that follows from another may be wrong by
+_BEYOND = 1 / 16  # of the part of the posterior that may be beyond the guarantee: fresh draws then mostly pass
+_MANY, _MOST_DRAWN = 25, 20_000_000  # draws for each that may be beyond, and probabilities in all
 _USED_UP = 0.97  # of the budget, by the worst draw: there is little to gain by a smaller factor
 
 
@@ -178,6 +180,20 @@ class Drawn:
     problem: Problem
     asked: Guarantee
     laws: Array
+    level: float = 0.95
+    seed: int = 0
+
+    @property
+    def beyond(self) -> float:
+        """The share of draws that a factor need not be enough for."""
+        return _BEYOND * (1 - self.level)
+
+    @cached_property
+    def many(self) -> Array:
+        """More draws, of which a small share is a number."""
+        one = math.prod(self.laws.shape) // self.laws.shape[1]
+        draws = min(math.ceil(_MANY / self.beyond), _MOST_DRAWN // one)
+        return drawn_laws(self.problem, max(draws, self.laws.shape[1]), self.seed)
 
     def withstood_by(self, channel: ListChannel) -> bool:
         """Whether every draw of every belief is within the promise, for every pair both ways."""
@@ -211,32 +227,29 @@ def fitted(margin: Margin, drawn: Drawn, found: Found, *, search: str = "") -> t
     `found` is the channel at a factor of 0, which does not; `search` says to people which of several this is.
     """
     trying = _Trying(margin, search)
-    if margin.short is not None:
-        return _by_need(trying, drawn, margin.short)
+    if margin.needed is not None:
+        return _by_need(trying, drawn, margin.needed)
     least = _by_halves(trying, drawn) if margin.most is None else _by_secants(trying, drawn, found, margin.most)
     return None if least is None else _further_down(trying, drawn, least)
 
 
 def _by_need(
-    trying: "_Trying", drawn: Drawn, short: Callable[[ListChannel, Array], float]
+    trying: "_Trying", drawn: Drawn, needed: Callable[[ListChannel, Array], Array]
 ) -> tuple[float, Found] | None:
-    """The same where a channel says by how much its factor falls short: what is short is added, and a little more.
-
-    As many draws as a factor is fitted to leave the largest of as many others above it now and then; a few per cent in
-    hand make that rare, and cost less than another try.
-    """
+    """The same where a channel says which factor each draw needs: the one that is enough for all but a few of many."""
     best, factor = None, trying.margin.first
     for left in reversed(range(_NEEDED)):
         made = trying.at(factor, left=left)
-        needed = factor + short(listed(made), drawn.laws)
-        if drawn.withstood_by(listed(made)):
+        each = np.sort(needed(listed(made), drawn.many))
+        enough = float(each[-1 - int(drawn.beyond * len(each))])
+        if enough <= _SHORT * factor:
             if best is None or factor < best[0]:
                 best = factor, made
-            if 1 / _NEAR <= factor / (_IN_HAND * needed) <= _NEAR:
+            if factor <= _NEAR * enough:
                 break
-        if not 0 < needed < math.inf:
+        if not 0 < enough < math.inf:
             break
-        factor = _IN_HAND * needed
+        factor = _IN_HAND * enough
     return best
 
 
@@ -406,7 +419,7 @@ def confident_channel(
     fitted to the same draws. A loss need not fall with a factor, and several are tried, so these draws may not judge:
     fresh ones do.
     """
-    drawn = _drawn(problem, asked, _MORE * draws_needed(level), seed)
+    drawn = replace(_drawn(problem, asked, _MORE * draws_needed(level), seed), level=level, seed=seed)
     best: tuple[float, Passed] | None = None
     for number, wish in enumerate(wishes, start=1):
         try:

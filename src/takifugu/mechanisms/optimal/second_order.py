@@ -448,12 +448,16 @@ def _nothing(program: Program) -> _Prices:
 
 
 class Solved(NamedTuple):
-    """A channel, inputs × outputs, what it costs, how far that is above the best at most, and the steps."""
+    """A channel, inputs × outputs, what it costs, how far that is above the best at most, and the steps.
+
+    worth: what a deviation more would cost at each constraint and output, in units of the largest loss
+    """
 
     matrix: Array
     value: float
     gap: float
     steps: int
+    worth: Array
 
 
 def with_margin(margined: Margined, factor: float | Array, *, goal: float = GAP) -> Solved | None:
@@ -471,15 +475,15 @@ def with_margin(margined: Margined, factor: float | Array, *, goal: float = GAP)
         found = _solve(margined, wishes, roots, cost, goal)
     if found is None:
         return None
-    channel, gap, steps = found
+    channel, gap, steps, worth = found
     matrix = np.where(channel > 0, channel, 0.0).T
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    return Solved(matrix, program.value(matrix), gap, steps) if np.isfinite(matrix).all() else None
+    return Solved(matrix, program.value(matrix), gap, steps, worth) if np.isfinite(matrix).all() else None
 
 
 def _solve(
     margined: Margined, wishes: _Wishes, roots: _Roots, cost: Array, goal: float
-) -> tuple[Array, float, int] | None:
+) -> tuple[Array, float, int, Array] | None:
     program = margined.program
     inputs, outputs = program.size
     # A row that all inputs share gives nothing away, whatever the rows leave open: strictly inside, and as wished.
@@ -503,7 +507,8 @@ def _solve(
         if not math.isfinite(gap):
             break
         if best is None or gap < best[1]:
-            best = at.channel, gap, step
+            # The multiplier of a cone times its head is what its norm costs.
+            best = at.channel, gap, step, at.z.head * at.s.head
         detail(f"step {step} of the solver, within {max(best[1], 0.0):.2g} of the best")
         if gap <= goal or idle >= _PATIENCE:
             break
