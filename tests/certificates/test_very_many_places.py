@@ -11,7 +11,11 @@ from how_many import some_of
 from takifugu import strict_json
 from takifugu.channels import DiscreteLaplaceNoise, GaussianNoise, LaplaceNoise
 from takifugu.divergences.laplace_odds import decide_odds_after_laplace, odds_after_laplace
-from takifugu.divergences.laplace_renyi import cleared_after_laplace
+from takifugu.divergences.laplace_renyi import (
+    cleared_after_laplace,
+    cleared_renyi_after_laplace,
+    renyi_after_laplace,
+)
 
 
 def some_laws(rng, count):
@@ -36,6 +40,21 @@ def test_what_is_cleared_is_proved_for_each_pair_too(seed):
         assert decide_odds_after_laplace(laws[i], laws[j], scale=b, epsilon=epsilon).holds
     for i, j in zip(*np.nonzero(~cleared), strict=True):  # nor is much left to prove
         assert odds_after_laplace(laws[i], laws[j], scale=b) > 0.99 * epsilon - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(some_of(40)))
+def test_what_is_cleared_of_a_finite_order_is_proved_for_each_pair_too(seed):
+    rng = np.random.default_rng(seed)
+    laws, scale = some_laws(rng, 3)
+    b, epsilon, alpha = scale * rng.uniform(0.5, 4.0), rng.uniform(0.1, 3.0), rng.choice([1.01, 1.5, 2.0, 3.0, 16.0])
+    cleared = cleared_renyi_after_laplace(laws, alpha=alpha, scale=b, epsilon=epsilon)
+    assert cleared.diagonal().all()
+    for i, p in enumerate(laws):
+        for j, q in enumerate(laws):
+            loss = renyi_after_laplace(p, q, alpha=alpha, scale=b)
+            assert loss <= epsilon * (1 + 1e-9) or not cleared[i, j]
+            if alpha <= 3 and len(laws) ** 2 < 200:
+                assert cleared[i, j] or loss > 0.9 * epsilon or alpha < 1.5  # nor is much left to prove
 
 
 @pytest.mark.parametrize("beside", [1 + 1e-12, 1 - 1e-12])

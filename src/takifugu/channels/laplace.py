@@ -16,6 +16,7 @@ from takifugu.divergences import (
     LogLaplace,
     NormalDensity,
     cleared_after_laplace,
+    cleared_renyi_after_laplace,
     decide_hockey_stick,
     decide_odds_after_laplace,
     decide_renyi_after_laplace,
@@ -152,6 +153,9 @@ register(
     lambda p, q, of, noise: renyi_after_laplace(p, q, alpha=of.alpha, scale=noise.size),
     lambda p, q, of, budget, noise, effort: decide_renyi_after_laplace(
         p, q, alpha=of.alpha, epsilon=budget, scale=noise.size, effort=effort
+    ),
+    clear=lambda laws, of, noise, budget, effort: cleared_renyi_after_laplace(
+        laws, alpha=of.alpha, scale=noise.size, epsilon=budget, effort=effort
     ),
 )
 register(

@@ -41,6 +41,7 @@ from takifugu.divergences.laplace_odds import decide_odds_after_laplace as decid
 from takifugu.divergences.laplace_odds import decide_odds_of_points as decide_odds_of_points
 from takifugu.divergences.laplace_odds import odds_after_laplace as odds_after_laplace
 from takifugu.divergences.laplace_renyi import cleared_after_laplace as cleared_after_laplace
+from takifugu.divergences.laplace_renyi import cleared_renyi_after_laplace as cleared_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import decide_renyi_after_laplace as decide_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import enclose_renyi_after_laplace as enclose_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import renyi_after_laplace as renyi_after_laplace

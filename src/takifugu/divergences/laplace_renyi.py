@@ -279,7 +279,11 @@ _WORK = 2_000_000_000  # differences of logarithms for all pairs
 _ROUNDING = 2.0**-48  # of a logarithm's size, for each term that is added up: thirty times what floats lose
 _CLEARING_BITS = 96  # of the balls at the places of a grid: its steps leave far more open than these do
 _SHARES = (_SHARE, _SHARE / 10)  # for all laws, and for those that the first grid leaves open
+_UNDERFLOW = 1e-280  # more than all products together that are below the smallest float
 _DEEPEST = 750.0  # e to minus this is below all floats
+
+
+Truths = npt.NDArray[np.bool_]
 
 
 class Screened(NamedTuple):
@@ -339,15 +343,18 @@ def _lost(laws: Sequence[Mixture], places: Array, scale: float) -> float:
     return lost if math.isfinite(lost) else math.inf
 
 
-def _grid(laws: Sequence[Mixture], scale: float, epsilon: float, share: float = _SHARE) -> tuple[Array, float]:
+def _grid(
+    laws: Sequence[Mixture], scale: float, epsilon: float, share: float = _SHARE, *, fill: bool = False
+) -> tuple[Array, float]:
     """Where to look, and the longest gap between two places that may hide a larger ratio; 0 where none does."""
     points = np.unique(np.concatenate([law.means[law.stds == 0] for law in laws]))
     wide = [law for law in laws if law.stds.any()]
-    if not wide:
+    if not wide and not fill:
         return points, 0.0
     tilted = [_SCREEN_REACH + law.stds / scale for law in wide]
-    low = min(float((law.means - reach * law.stds).min()) for law, reach in zip(wide, tilted, strict=True))
-    high = max(float((law.means + reach * law.stds).max()) for law, reach in zip(wide, tilted, strict=True))
+    each = zip(wide, tilted, strict=True)
+    ends = [(float((law.means - t * law.stds).min()), float((law.means + t * law.stds).max())) for law, t in each]
+    low, high = min((a for a, _ in ends), default=math.inf), max((c for _, c in ends), default=-math.inf)
     if len(points):
         low, high = min(low, float(points[0])), max(high, float(points[-1]))
     most = min(_MOST, max(_LEAST, _WORK // len(laws) ** 2))
@@ -360,7 +367,7 @@ def _grid(laws: Sequence[Mixture], scale: float, epsilon: float, share: float = 
 
 def cleared_after_laplace(
     laws: Sequence[Mixture], *, scale: float, epsilon: float, effort: Effort | None = None
-) -> npt.NDArray[np.bool_]:
+) -> Truths:
     """Of which pairs of many laws it is proved that their odds after Lap(scale) are within the budget, as ln.
 
     The same bounds as above, on logarithms that are balls and differences that are rounded outwards (proofs/laplace.md,
@@ -371,53 +378,138 @@ def cleared_after_laplace(
     [True, True, False]
     """
     spent = Effort() if effort is None else effort
-    size = len(laws)
-    cleared = np.eye(size, dtype=bool)
-    left = np.arange(size)
+
+    def within(some: Sequence[Mixture], share: float) -> Truths:
+        with np.errstate(all="ignore"):
+            places, _ = _grid(some, scale, epsilon, share)
+        seen = _enclosed(some, places, scale, spent)
+        return np.zeros((len(some), len(some)), dtype=bool) if seen is None else _odds_bound(seen) <= epsilon
+
+    return _cleared(laws, within)
+
+
+def cleared_renyi_after_laplace(
+    laws: Sequence[Mixture], *, alpha: float, scale: float, epsilon: float, effort: Effort | None = None
+) -> Truths:
+    """The same of D_α: an upper sum over the cells around the places of a grid, and the tails (claim 4c).
+
+    >>> laws = [Mixture.gaussian(0, 1), Mixture.gaussian(1, 1), Mixture.gaussian(9, 1)]
+    >>> cleared_renyi_after_laplace(laws, alpha=2.0, scale=2.0, epsilon=0.5)[0].tolist()
+    [True, True, False]
+    """
+    from flint import arb
+
+    spent = Effort() if effort is None else effort
+    with working_precision(_CLEARING_BITS):
+        most, _ = _outward(((arb(fraction(alpha)) - 1) * arb(fraction(epsilon))).exp())
+
+    def within(some: Sequence[Mixture], share: float) -> Truths:
+        with np.errstate(all="ignore"):
+            places, _ = _grid(some, scale, epsilon, share, fill=True)
+        seen = _enclosed(some, places, scale, spent)
+        return np.zeros((len(some), len(some)), dtype=bool) if seen is None else _integral(seen, alpha) <= most
+
+    return _cleared(laws, within)
+
+
+def _cleared(laws: Sequence[Mixture], within: Callable[[Sequence[Mixture], float], Truths]) -> Truths:
+    """Of all laws on one grid, and of those with a pair that it leaves open on a finer one."""
+    cleared = np.eye(len(laws), dtype=bool)
+    left = np.arange(len(laws))
     for share in _SHARES:
-        some = [laws[k] for k in left.tolist()]
-        bound = _proved_bounds(some, scale, epsilon, share, spent)
-        cleared[np.ix_(left, left)] |= bound <= epsilon
+        cleared[np.ix_(left, left)] |= within([laws[k] for k in left.tolist()], share)
         left = np.flatnonzero(~cleared.all(axis=0) | ~cleared.all(axis=1))
         if len(left) < 2:
             break
     return cleared
 
 
-def _proved_bounds(laws: Sequence[Mixture], scale: float, epsilon: float, share: float, spent: Effort) -> Array:
-    """For each law against each other one a bound on ln of the odds, rounded up; infinite where there is none."""
+class _Enclosed(NamedTuple):
+    """Floats below and above ln 2b·p_b of each law at each place, and above and below what is left of it in the tails.
+
+    `beyond` are ln M(±u); `last` and `first` the logarithms at the ends with the noise's own slope taken out.
+    """
+
+    at: "list[fmpq]"
+    u: "fmpq"
+    is_discrete: bool
+    low: Array
+    high: Array
+    beyond: tuple[Array, Array]
+    last: Array
+    first: Array
+
+
+def _enclosed(laws: Sequence[Mixture], places: Array, scale: float, spent: Effort) -> _Enclosed | None:
+    """All of that in balls, rounded outwards; None where the grid is none."""
     from flint import arb
 
-    with np.errstate(all="ignore"):
-        places, _ = _grid(laws, scale, epsilon, share)
     if not np.isfinite(places).all() or len(places) < 2:
-        return np.full((len(laws), len(laws)), np.inf)
+        return None
     is_discrete = all(law.is_discrete for law in laws)
     at = [fraction(place) for place in places.tolist()]
     ends = []
+    low, high = np.empty((2, len(laws), len(places)))
     with working_precision(_CLEARING_BITS):
-        low, high = np.empty((2, len(laws), len(places)))
         for k, law in enumerate(laws):
             exact = ExactLaplace(law, scale, spent)
             balls = exact.at_points(at) if is_discrete else [sum(exact.parts(place), arb(0)) for place in at]
             logs = [ball.log() for ball in balls]
             low[k], high[k] = np.array([_outward(log) for log in logs]).T
-            tails = (
-                exact.moment(1).log(),
-                exact.moment(-1).log(),
-                logs[-1] + exact.u * at[-1],
-                logs[0] - exact.u * at[0],
+            tails = (exact.moment(1).log(), exact.moment(-1).log())
+            ends.append(
+                [*map(_outward, tails), _outward(logs[-1] + exact.u * at[-1]), _outward(logs[0] - exact.u * at[0])]
             )
-            ends.append([_outward(one) for one in tails])
+    below, above = np.moveaxis(np.array(ends), (2, 1), (0, 1))
+    return _Enclosed(at, 1 / fraction(scale), is_discrete, low, high, (above[0], above[1]), below[2], below[3])
+
+
+def _odds_bound(seen: _Enclosed) -> Array:
+    """For each law against each other one a bound on ln of the odds, rounded up; infinite where there is none."""
+    from flint import arb
+
+    with working_precision(_CLEARING_BITS):
         # Over a step of h a difference of two logarithms rises by h/b at most above the larger end.
-        widest = max((c - a for a, c in pairwise(at)), default=fraction(0.0))
-        rise = 0.0 if is_discrete else _outward(arb(widest) / arb(fraction(scale)))[1]
-    bound = np.empty((len(laws), len(laws)))
-    for k in range(len(laws)):
-        bound[k] = _up(_up((high[k] - low).max(axis=1)) + rise)
-    low_ends, high_ends = np.moveaxis(np.array(ends), (2, 1), (0, 1))
-    beyond = np.maximum(_up(high_ends[0][:, None] - low_ends[2]), _up(high_ends[1][:, None] - low_ends[3]))
-    found = np.maximum(bound, beyond)
+        widest = max(c - a for a, c in pairwise(seen.at))
+        rise = 0.0 if seen.is_discrete else _outward(arb(widest * seen.u))[1]
+    bound = np.empty((len(seen.low), len(seen.low)))
+    for k, high in enumerate(seen.high):
+        bound[k] = _up(_up((high - seen.low).max(axis=1)) + rise)
+    right, left = (_up(one[:, None] - end) for one, end in zip(seen.beyond, (seen.last, seen.first), strict=True))
+    found = np.maximum(bound, np.maximum(right, left))
+    return np.where(np.isnan(found), np.inf, found)
+
+
+def _integral(seen: _Enclosed, alpha: float) -> Array:
+    """For each law against each other one no less than ∫ p^α q^(1−α); infinite where there is no bound."""
+    from flint import arb
+
+    ends, u = seen.at, seen.u
+    gaps = [(c - a) / 2 for a, c in pairwise(ends)]
+    highs = [*seen.high.T, *seen.beyond]
+    lows = [*seen.low.T, seen.last, seen.first]
+    rows = len(seen.low)
+    first, second = np.empty((2, rows, len(highs)))
+    with working_precision(_CLEARING_BITS):
+        order, rise = arb(fraction(alpha)), (2 * arb(fraction(alpha)) - 1) * arb(u)
+
+        def side(length: "fmpq") -> "arb":
+            """∫ e^(rise·s) over s from 0 to the length, times 1/2b."""
+            return ((rise * arb(length)).exp() - 1) / rise * arb(u) / 2
+
+        weights = [side(one) for one in [gaps[0], *gaps]]
+        cells = [weights[0], *(a + c for a, c in pairwise(weights[1:])), weights[-1]]
+        tails = [(-arb(u * ends[-1])).exp() / 2, arb(u * ends[0]).exp() / 2]
+        for k, (high, low, weight) in enumerate(zip(highs, lows, [*cells, *tails], strict=True)):
+            if not (np.isfinite(high).all() and np.isfinite(low).all()):
+                return np.full((rows, rows), np.inf)
+            middle = float(np.median(high))  # any number: it is taken out here and put back there
+            here, back = arb(fraction(middle)), arb(fraction(middle)).exp() * weight
+            first[:, k] = [_outward((order * (arb(one) - here)).exp())[1] for one in high.tolist()]
+            second[:, k] = [_outward(((1 - order) * (arb(one) - here)).exp() * back)[1] for one in low.tolist()]
+    with np.errstate(all="ignore"):
+        # Sums of products of positive floats, in whatever order: off by as many roundings as there are terms at most.
+        found = (first @ second.T) * (1.0 + 4.0 * len(highs) * 2.0**-53) + _UNDERFLOW
     return np.where(np.isnan(found), np.inf, found)
 
 
