@@ -230,7 +230,7 @@ class Quilts:
             alpha: the order, above 1.
 
         Returns:
-            A matrix of divergences, never above the max-influences.
+            A matrix of divergences, never above the max-influences but for rounding.
         """
         before = np.zeros((time, self.states, self.states))
         then = slice(time - 2, None, -1) if time > 1 else slice(0, 0)

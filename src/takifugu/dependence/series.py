@@ -83,7 +83,11 @@ class Series:
         """
         unit = self.unit(asked)
         if self.answer != "values":
+            # One number is published: what a value moves it by, together with all that depends on the value, is all
+            # that noise has to hide.
             return SeriesCalibration(self, asked, GaussianNoise(math.sqrt(unit) * self.reach() * (1 + 1e-12)), 0.0)
+        # The spectrum is found for a value that moves by the unit, and noise scales with it; each frequency is rounded
+        # up, since less at any one of them could be too little.
         circle, least = least_spectrum(self.memory, self.length)
         scaled = Circle(np.nextafter(circle.spectrum * unit, math.inf) * (1 + 1e-15), circle.size)
         return SeriesCalibration(self, asked, SeriesNoise(scaled, self.length), least * unit)

@@ -94,7 +94,7 @@ def raised(p: Array, radius: Array | float, low: Array, high: Array) -> Array:
     """An upper bound on what any prior within total variation `radius` publishes, output by output.
 
     Moving a share r of a law's mass changes what is published at an output by r times the difference of two entries of
-    the channel's column, and no output can be more probable than the largest entry (proofs/band.md).
+    the channel's column, and no output can be more probable than the largest entry (proofs/finite-channels.md).
 
     Args:
         p: what is published for the law in the middle.

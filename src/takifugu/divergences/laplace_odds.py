@@ -252,12 +252,14 @@ class ExactLaplace:
 
         self._effort.spend(len(self.law.atoms) + 4 * len(self.law.bells))
         below, above = arb(0), arb(0)
+        # Exponents are rational and never positive: nothing overflows, however far apart the points lie.
         for point, weight in self.law.atoms.items():
             if point <= y:
                 below += arb(weight) * arb(self.u * (point - y)).exp()
             else:
                 above += arb(weight) * arb(self.u * (y - point)).exp()
         u, here = arb(self.u), arb(y)
+        # Of a normal A is e^(u²σ²/2 − u(y − μ))·Φ((y − μ)/σ − uσ): the noise's exponential tilts it by uσ deviations.
         for normal in self._normals:
             gap, tilt = here - normal.mean, u * normal.std
             below += normal.weight * (-u * gap).exp() * upper_normal_tail(tilt - gap / normal.std)
@@ -269,6 +271,7 @@ class ExactLaplace:
         from flint import arb
 
         self._effort.spend(8 * len(places))
+        # Point by point the sums would take the square of their number; between two places they only fade.
         falls = [arb(self.u * (a - c)).exp() for a, c in pairwise(places)]
         masses = [arb(self.law.atoms[place]) if place in self.law.atoms else arb(0) for place in places]
         below, above = [masses[0]], [arb(0)]
@@ -282,6 +285,7 @@ class ExactLaplace:
         """A + B as an analytic function of a complex place near the interval; no point lies inside that."""
         from flint import acb, arb
 
+        # From the middle of the interval no exponential grows by more than its half, and a ball stays narrow.
         u, middle = arb(self.u), (a + c) / 2
         below, above = arb(0), arb(0)
         for point, weight in self.law.atoms.items():

@@ -370,10 +370,12 @@ def _enclosed(p: _Smoothed, q: _Smoothed, epsilon: float, delta: float | None) -
     from flint import arb
 
     factor = arb(fraction(epsilon)).exp()
-    if p.law == q.law:
+    if p.law == q.law:  # the sign of what is exactly 0 at ε = 0 would be decided nowhere
         found = 1 - factor if epsilon < 0 else arb(0)
         return outward(found)
     lower = upper = arb(0)
+    # Points and densities do not mix: a point of p is held against the mass of q at the very same point, and points
+    # of q alone add nothing to a positive part.
     for x, weight in p.points.items():
         gap = arb(weight) - factor * arb(q.points[x]) if x in q.points else arb(weight)
         if not gap <= 0:
@@ -401,6 +403,8 @@ def _enclosed(p: _Smoothed, q: _Smoothed, epsilon: float, delta: float | None) -
         put(a, c)
     ends = [(cuts[0], -1), (cuts[-1], 1)] if cuts else []
     tails = arb(0)
+    # Cells go on outwards until next to nothing of p is left. What is left counts in full for the upper bound: beyond
+    # the last cell nobody asks which of the two is the larger.
     for end, sign in ends:
         y, reach = end, (cuts[-1] - cuts[0] or fraction(1.0)) / 8
         for _ in range(200):
@@ -411,6 +415,8 @@ def _enclosed(p: _Smoothed, q: _Smoothed, epsilon: float, delta: float | None) -
             put(*((y, further) if sign > 0 else (further, y)))
             y, reach = further, reach * fraction(1.25)
         tails += p.beyond(y, sign)
+    # The cell that adds most to the doubt is cut in half, again and again. A half whose sign is decided is done with;
+    # around a crossing the difference falls with the width, and so the doubt with its square.
     for _ in range(_MOST_CELLS):
         above = upper + doubt + tails
         if delta is not None and (above <= arb(delta) or lower > arb(delta)):
@@ -423,6 +429,7 @@ def _enclosed(p: _Smoothed, q: _Smoothed, epsilon: float, delta: float | None) -
         middle = (a + c) / 2
         put(a, middle)
         put(middle, c)
+    # Added up anew: what was taken off along the way has widened its ball with every step.
     doubt = sum((arb(one[4].upper()) for one in order), arb(0))
     whole = outward(upper + doubt + tails)
     least = outward(arb(lower.lower())).lower if lower.lower() > 0 else 0.0
