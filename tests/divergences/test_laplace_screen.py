@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 import takifugu as tk
 from how_many import some_of
 from random_priors import mixture
-from takifugu.divergences import decide_odds_after_laplace, odds_after_laplace, screen_odds_after_laplace
+from takifugu.divergences import (
+    decide_odds_after_laplace,
+    decide_renyi_after_laplace,
+    odds_after_laplace,
+    renyi_after_laplace,
+    screen_odds_after_laplace,
+    screen_renyi_after_laplace,
+)
 from takifugu.mechanisms import least_noise as searching
 from takifugu.mechanisms import worst_case
 from takifugu.problems import MaxDivergence, Problem
@@ -42,6 +49,55 @@ def test_the_truth_lies_between_what_is_attained_and_the_bound(seed, kind, decad
             if np.isfinite(bound[i, j]) and bound[i, j] > 0:  # the float is no oracle: balls say so too
                 holds = decide_odds_after_laplace(p, q, scale=scale, epsilon=float(bound[i, j]) + 1e-9).holds
                 assert holds is not False
+
+
+@settings(max_examples=some_of(60), deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["points", "normals", "mixed"]),
+    st.floats(-1, 1.5),
+    st.floats(0.02, 4),
+    st.sampled_from([1.1, 2.0, 5.0, 30.0]),
+)
+def test_a_finite_order_lies_between_what_is_attained_and_the_bound(seed, kind, decade, epsilon, alpha):
+    laws = laws_of(np.random.default_rng(seed), kind, n=4)
+    scale = 10.0**decade
+    attained, bound = screen_renyi_after_laplace(laws, alpha=alpha, scale=scale, epsilon=epsilon)
+    for i, p in enumerate(laws):
+        for j, q in enumerate(laws):
+            if i == j:
+                assert (attained[i, j], bound[i, j]) == (0, 0)
+                continue
+            truth = renyi_after_laplace(p, q, alpha=alpha, scale=scale)
+            assert attained[i, j] <= truth * (1 + 1e-9) + 1e-9
+            assert truth * (1 - 1e-9) <= bound[i, j]
+
+
+def test_balls_refute_no_bound_on_a_finite_order():
+    for seed, kind in enumerate(("points", "normals", "mixed")):
+        laws = laws_of(np.random.default_rng(seed), kind, n=4)
+        attained, bound = screen_renyi_after_laplace(laws, alpha=3.0, scale=1.5, epsilon=0.5)
+        for i, j in ((0, 1), (2, 3), (3, 0)):
+            more = decide_renyi_after_laplace(laws[i], laws[j], alpha=3.0, scale=1.5, epsilon=float(bound[i, j]))
+            less = decide_renyi_after_laplace(
+                laws[i], laws[j], alpha=3.0, scale=1.5, epsilon=float(attained[i, j]) * (1 - 1e-9) + 1e-300
+            )
+            assert more.holds is not False
+            assert less.holds is not True
+            assert bound[i, j] <= attained[i, j] + 0.06
+
+
+@pytest.mark.parametrize("kind", ["normals", "mixed"])
+def test_the_search_at_a_finite_order_is_that_of_every_place_by_itself(kind, monkeypatch):
+    laws = dict(enumerate(laws_of(np.random.default_rng(3), kind, n=5)))
+    found = tk.calibrate(laws, alpha=2, epsilon=0.7, mechanism="laplace")
+    with monkeypatch.context() as patched:
+        patched.setattr(searching, "_FEW_PLACES", 10**6)
+        patched.setattr(searching, "uncleared", lambda problem, *_: list(problem.places()))
+        alone = tk.calibrate(laws, alpha=2, epsilon=0.7, mechanism="laplace")
+        assert found.meets_budget()
+    assert found.channel.scale == pytest.approx(alone.channel.scale, rel=1e-9)
+    assert found.worst_pair == alone.worst_pair
 
 
 @pytest.mark.parametrize("kind", ["points", "normals", "mixed"])
@@ -98,6 +154,7 @@ def test_what_cannot_be_resolved_is_not_cleared():
         [tk.Mixture.gaussian(0, 1), tk.Mixture([1e-300, 1], [1e12, 0], [0, 0])],
     ):
         for scale in (1e-12, 1.0, 1e12):
+            assert not np.isnan(screen_renyi_after_laplace(laws, alpha=2.0, scale=scale, epsilon=1.0).bound).any()
             bound = screen_odds_after_laplace(laws, scale=scale, epsilon=1.0).bound
             assert not np.isnan(bound).any()
             for i, j in ((0, 1), (1, 0)):

@@ -25,6 +25,7 @@ from takifugu.divergences import (
     register,
     renyi_after_laplace,
     screen_odds_after_laplace,
+    screen_renyi_after_laplace,
 )
 from takifugu.errors import InputError
 from takifugu.laws import Mixture
@@ -154,6 +155,7 @@ register(
     lambda p, q, of, budget, noise, effort: decide_renyi_after_laplace(
         p, q, alpha=of.alpha, epsilon=budget, scale=noise.size, effort=effort
     ),
+    lambda laws, of, noise, budget: screen_renyi_after_laplace(laws, alpha=of.alpha, scale=noise.size, epsilon=budget),
     clear=lambda laws, of, noise, budget, effort: cleared_renyi_after_laplace(
         laws, alpha=of.alpha, scale=noise.size, epsilon=budget, effort=effort
     ),

@@ -46,6 +46,7 @@ from takifugu.divergences.laplace_renyi import decide_renyi_after_laplace as dec
 from takifugu.divergences.laplace_renyi import enclose_renyi_after_laplace as enclose_renyi_after_laplace
 from takifugu.divergences.laplace_renyi import renyi_after_laplace as renyi_after_laplace
 from takifugu.divergences.laplace_renyi import screen_odds_after_laplace as screen_odds_after_laplace
+from takifugu.divergences.laplace_renyi import screen_renyi_after_laplace as screen_renyi_after_laplace
 from takifugu.divergences.mixtures import divergence as divergence
 from takifugu.divergences.mixtures import half_line_loss as half_line_loss
 from takifugu.divergences.mixtures import lattice_losses as lattice_losses

@@ -336,9 +336,10 @@ def _enough(problem: Problem, part: Part, family: Noise, floor: float) -> Enough
         size = root_above(needed.variance)
         return Enough(size, needed.place, (needed.place, *(one for one in needed.close if one != needed.place)))
     size, binding = floor, None
-    places = list(problem.places())
-    if len(places) > _FEW_PLACES:
+    if problem.size > _FEW_PLACES:
         size, binding, places = _by_screen(problem, part, family, floor)
+    else:
+        places = list(problem.places())
     for place in places:
         if (more := least_size(problem, place, part, family, size)) > size:
             size, binding = more, place
