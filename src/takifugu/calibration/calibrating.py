@@ -118,7 +118,7 @@ _CHECKED_PAIRS = 100  # directed pairs whose rows are looked at: more would take
 
 
 def about_the_answer(
-    priors: Any,
+    priors: object,
     problem: Problem,
     channel: Channel,
     asked: Guarantee,
@@ -447,7 +447,7 @@ def _bounded_below(found: Found, sample: Found, rule: Mechanism) -> Found:
 
 
 def calibrated(
-    priors: Any,
+    priors: object,
     problem: Problem,
     asked: Guarantee,
     mechanism: str | Mechanism | None,
@@ -527,7 +527,7 @@ def _mechanism_for(noise: str | None, mechanism: str | Mechanism | None) -> str 
 
 
 def _of_less_variance(
-    priors: Any, problem: Problem, asked: Guarantee, population: Population, options: Mapping[str, object]
+    priors: object, problem: Problem, asked: Guarantee, population: Population, options: Mapping[str, object]
 ) -> Calibration:
     """Through whichever noise has the smaller variance, of those that can keep the guarantee.
 
