@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from people import DIAGNOSES, write_people
 
 from takifugu.cli import main
-from takifugu.commands.options import known_of, parse_query
+from takifugu.commands.inspect import arguments_of
+from takifugu.commands.options import known_of, names_in, parse_query
+from takifugu.tables import Reading
 from takifugu.web import wording as reproducing
 from takifugu.web.answers import Answers
-from takifugu.web.describing import Choice, Fit, read_question
+from takifugu.web.describing import Choice, Fit, as_list, read_question
 from takifugu.web.shelf import Entry, Shelf
 
 _TABLE = {"query": "row", "promise": "odds", "odds": 3, "confidence": 0.95}
@@ -176,3 +178,54 @@ def test_names_come_out_of_a_command_as_they_went_in(names: list[str]) -> None:
     words = shlex.split(command)
     assert parse_query(words[words.index("--query") + 1]) == ("raw", names)
     assert known_of([words[k + 1] for k, word in enumerate(words) if word == "--known"]) == names
+
+
+_NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=6).filter(
+    lambda name: not name.startswith("-")
+)
+
+
+@given(
+    st.lists(_NAMES, min_size=2, max_size=4, unique=True),
+    st.lists(_NAMES, max_size=2, unique=True),
+    st.lists(st.one_of(_NAMES, st.integers(-99, 99)), max_size=3, unique_by=str),
+    st.floats(1.01, 1000),
+    st.booleans(),
+)
+def test_a_plan_says_what_the_command_says(
+    tmp_path_factory: pytest.TempPathFactory,
+    columns: list[str],
+    out: list[str],
+    values: list[str | int],
+    odds: float,
+    tidy: bool,
+) -> None:
+    lists = ((columns[0], tuple(values)),) if values else ()
+    fit = Fit("t", "secret", None, "row", tuple(columns[:-1]), (columns[-1],), leave_out=tuple(out), lists=lists)
+    choice = Choice(fit, "optimal", None, None, odds, 0.95)
+    reading = Reading(tidy=tidy, sentinels=tuple(out), merge={"rare": [*columns]} if tidy else ())
+    entry = Entry("t", "", "t.csv", Path("l"), reading=reading)
+    plan, command = reproducing.plan(choice, entry, bare=tidy), reproducing.command(choice, entry, bare=tidy)
+    assert plan is not None
+    assert command is not None
+    path = tmp_path_factory.mktemp("plan") / "plan.toml"
+    path.write_text(plan, encoding="utf-8")
+    publish = main.get_command(None, "publish")  # type: ignore[arg-type]
+    assert publish is not None
+    _, _, *typed = shlex.split(command)
+    said = []
+    for words in (typed, [*typed[:2], *arguments_of(str(path), publish, [])]):
+        with publish.make_context("publish", words) as context:
+            given = {k: v for k, v in context.params.items() if k != "plan"}
+            names: dict[str, object] = {name: names_in(given[name]) for name in ("columns", "known")}
+            domain = None if given["domain"] is None else json.loads(given["domain"])
+            said.append(given | names | {"merge": Reading(merge=given["merge"]).merges, "domain": domain})
+    assert said[0] == said[1]
+
+
+@given(st.lists(st.one_of(_NAMES.filter(lambda name: '"' not in name), st.integers(-(10**9), 10**9)), max_size=5))
+def test_a_list_that_is_typed_is_the_list_that_is_published(values: list[str | int]) -> None:
+    typed = ", ".join(f'"{one}"' if "," in str(one) else str(one) for one in values)
+    found = as_list(typed)
+    assert [str(one) for one in found] == [str(one) for one in values]
+    assert len({isinstance(one, str) for one in found}) <= 1  # of one kind: numbers, or labels

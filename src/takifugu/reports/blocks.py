@@ -158,24 +158,25 @@ def _number(value: float) -> str:
 def survival_chart(comparison: Comparison, *, width: int = 640, most: int = _MOST_DRAWN) -> Picture:
     """Each figure before and after on one scale of spreads, the most changed first."""
     chosen = sorted(comparison.figures, key=_order)[:most]
-    room = 0.6 * width  # a name takes at most so much of the picture
-    longest = min(_MOST_NAMED, int((room - 12) / (LETTER * 0.95)))
-    names = [clean(f"{one.kind}: {one.name}", longest) for one in chosen]
-    left = min(max(map(len, names), default=0) * LETTER * 0.95 + 12, room)
+    names = [clean(f"{one.kind}: {one.name}", _MOST_NAMED) for one in chosen]
+    beside = max(map(len, names), default=0) * LETTER * 0.95 + 12
+    is_above = beside > 0.6 * width  # a name that leaves no room beside it stands above its figure, and is not cut
+    left, row = (16.0, 2 * _ROW) if is_above else (beside, _ROW)
     ends = [min(abs(x), _FAR) for one in chosen for x in one.measured if not math.isnan(x)]
     reach = 1.05 * max([0.25, *ends])
     scale = Scale(-reach, reach, left, width - 16)
     parts, used = legend([(0, "true rows"), (1, "published")], 8, 18, width - 16)
-    top, bottom = used + 8.0, used + 8.0 + _ROW * len(chosen)
+    top, bottom = used + 8.0, used + 8.0 + row * len(chosen)
     for value in scale.ticks(5):
         at = float(scale(value))
         parts.append(f'<line x1="{at:.1f}" y1="{top:.1f}" x2="{at:.1f}" y2="{bottom:.1f}" stroke="{RULE}"/>')
         parts.append(label(at, bottom + 16, number(value), anchor="middle"))
     for k, (one, name) in enumerate(zip(chosen, names, strict=True)):
-        y = top + _ROW * (k + 0.5)
+        y = top + row * (k + 1) - _ROW / 2
         before, after = (min(max(x, -reach), reach) for x in one.measured)
         weight = "600" if one.is_changed else "400"
-        parts.append(label(left - 8, y + 4, name, anchor="end", fill=INK, weight=weight, size=12))
+        x, up, anchor = (8.0, _ROW - 4, "start") if is_above else (left - 8, -4, "end")
+        parts.append(label(x, y - up, name, anchor=anchor, fill=INK, weight=weight, size=12))
         first = float(scale(before))
         if not math.isnan(after):
             then = float(scale(after))

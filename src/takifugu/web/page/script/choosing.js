@@ -2,6 +2,7 @@
 
 const offer = { tables: [], about: null, unread: false, rows: {}, most: {}, wanted: {} };
 const EVERY = ""; // no secret is spelled so: the choice of every pair
+const MOST_ASKED = 3800; // bytes of a question; the server takes little more
 const PARTS = { odds: ["odds"], renyi: ["alpha", "epsilon"], approximate: ["epsilon", "delta"], both: ["alpha", "epsilon", "odds"] };
 const guarantees = { row: "odds", noise: "odds" }; // what each way of publishing is asked for
 const rules = { odds: "laplace", renyi: "exact", approximate: "exact", both: "laplace" }; // and by which mechanism of noise
@@ -246,5 +247,7 @@ function validColumns() {
     : some === 0 ? "Choose at least one column to publish."
     : some > columns ? `Choose at most ${columns} columns: every combination of values is a row of its own.` : "";
   $("known-problem").textContent = more > known ? `Choose at most ${known} columns.` : "";
-  return some > 0 && some <= columns && more <= known && !$("leave-out-problem").textContent;
+  const long = new TextEncoder().encode(JSON.stringify(question())).length > MOST_ASKED;
+  $("lists-problem").textContent = long ? "These lists are too long for the page: give them to the command below, with --domain FILE." : "";
+  return some > 0 && some <= columns && more <= known && !long && !$("leave-out-problem").textContent;
 }
