@@ -272,7 +272,9 @@ def test_a_mean_is_published_within_odds(visit: Visit, tmp_path: Path) -> None:
     assert tk.Calibration.load(visit.save("Calibration", tmp_path)).channel == expected.channel
     assert visit.text("#figure-before") == "b ="
     assert "Laplace law" in visit.text("#in-words")
-    assert "factor of 3" in visit.text("#guarantee")
+    assert "hides whether the secret is 3 or 1: posterior odds change by at most a factor of 3" in visit.text(
+        "#guarantee"
+    )
     assert "∞" not in visit.text("#guarantee")
     options = visit.page.locator("#mechanism option:not([hidden])").all_inner_texts()
     assert "exact" not in options  # Gaussian noise bounds no odds, and is not offered

@@ -92,7 +92,9 @@ def _hidden(facts: NoiseFacts) -> str:
     if most is None or not math.isinf(getattr(asked, "alpha", 0.0)):
         return told
     kept = f"posterior odds change by at most a factor of {number(most)}"
-    return told.replace(f"within the budget ({in_letters(asked)})", kept).replace(f"({in_letters(asked)})", f"({kept})")
+    return told.replace(f", within the budget ({in_letters(asked)})", f": {kept}").replace(
+        f"({in_letters(asked)})", f"({kept})"
+    )
 
 
 def _whom(facts: "Facts", choice: "Choice") -> str | None:
