@@ -24,6 +24,7 @@ PEOPLE = pd.DataFrame(
         "person": range(60),
         "ward": ["A"] * 30 + ["B"] * 30,
         "stay": [1] * 18 + [2] * 9 + [3] * 3 + [1] * 2 + [2] * 9 + [3] * 19,
+        "visits": [0, 1, 1, 2, 0] * 6 + [2, 1, 1, 2, 2, 0] * 5,
         "tests": [0, 1, 0, 2, 0] * 6 + [2, 2, 1, 2, 2, 0] * 5,
     }
 )
@@ -89,7 +90,20 @@ def test_an_independent_answer_costs_what_it_guarantees(tmp_path):
     publish(odds("tests"), ledger)  # three times three is nine, to the last bit
     assert ledger.account().left == (0.0,)
     with pytest.raises(BudgetError, match="independent of the others by the publisher's word"):
-        publish(odds("tests", 1.001), ledger)
+        publish(odds("visits", 1.001), ledger)
+    with pytest.raises(BudgetError, match="is spent"):
+        publish(odds("tests"), ledger)
+
+
+def test_no_answer_is_independent_of_itself(tmp_path):
+    ledger = Ledger(tmp_path / "a.ledger", id="person", budget=tk.Odds(100), independent=True)
+    publish(odds(), ledger)
+    publish(odds("tests"), ledger)
+    for column in ("stay", "tests"):
+        with pytest.raises(CompositionError, match="no finite local price"):
+            publish(odds(column), ledger)
+    publish(odds("tests", local_price=0.9), ledger)
+    assert [step.rule for step in ledger.account().steps] == ["first", "independent", "local"]
 
 
 def test_the_same_answer_again_is_worth_one_release_within_its_noise(tmp_path):

@@ -26,6 +26,7 @@ from takifugu.releases.accounts import (
     noise_text,
     opening_of,
     protection,
+    released,
     require_within,
     secrets_hidden,
     shown_accounts,
@@ -366,7 +367,9 @@ class Ledger:
             account: AnyAccount
             before: Any = account_of(opening, entries)
             if "total" in opening:
-                account, cost = self._charged_to_total(before, opening, rows, calibration, noise, salt)
+                earlier = [opening, *released(entries, number)]
+                account, cost = self._charged_to_total(before, earlier, rows, calibration, noise, salt)
+                cost |= {"answer": rows.answer()}
             else:
                 self._require_same(opening, protects, salt)
                 account, cost = before.charged(noise)
@@ -486,13 +489,14 @@ class Ledger:
     def _charged_to_total(
         self,
         account: TotalAccount,
-        opening: dict[str, Any],
+        earlier: list[dict[str, Any]],
         rows: Recognition,
         calibration: Calibration,
         noise: dict[str, str],
         salt: bytes,
     ) -> tuple[TotalAccount, dict[str, Any]]:
         """The account of a total after this release: of these very records and secrets, whatever the answer."""
+        opening = earlier[0]
         if self.budget is not None or (self.total is not None and total_text(self.total) != opening["total"]):
             raise BudgetError(_OTHER_BUDGET.format(kept=kept_by(opening)))
         if opening["secrets"] != secrets_hidden(calibration.problem, salt=salt):
@@ -505,7 +509,9 @@ class Ledger:
             calibration,
             noise,
             is_first_answer=is_same and opening["protection"] == protection(calibration.problem, salt=salt),
-            is_independent=self.independent,
+            # Whatever anybody's word is, an answer is not independent of itself.
+            is_independent=self.independent
+            and not any(hmac.compare_digest(one["answer"], rows.answer()) for one in earlier),
         )
 
     def _require_same(self, opening: dict[str, Any], protects: str, salt: bytes) -> None:

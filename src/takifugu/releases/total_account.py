@@ -147,13 +147,18 @@ class TotalAccount:
                 )
             return INDEPENDENT if self.steps else FIRST, tuple(price for price in found if price is not None)
         losses = [in_nats(calibration.channel.local_loss(priced_in(part))) for part in parts]
+        if None in losses and min(self.left) <= 0:
+            raise BudgetError(
+                f"the total of these records, {self.total}, is spent: nothing was released. Publish nothing more about "
+                f"these records"
+            )
         if None in losses:
             raise CompositionError(
                 f"something else about these records was published before, and {calibration.channel.describe()} has "
                 f"no finite local price: some value may be published for one true value and never for another, or "
                 f"hardly ever, so that both releases together can give the secret away. Nothing was released; "
-                f"calibrate a list with local_price={self._advised}, or, if this answer is independent of what was "
-                f"published, given the secret, say so with Ledger(..., independent=True)"
+                f"calibrate a list with utility=Utility(local_price={self._advised}), or, if this answer is "
+                f"independent of what was published, given the secret, say so with Ledger(..., independent=True)"
             )
         return LOCAL, tuple(price for price in losses if price is not None)
 
