@@ -1,16 +1,21 @@
-"""What CONTRIBUTING.md shows is sound: a mechanism, a law and a query of one's own."""
+"""What CONTRIBUTING.md shows is sound: a mechanism, a noise, a law and a query of one's own."""
 
+import dataclasses
 import importlib.util
 import math
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from run_examples import ROOT
+from scipy import integrate, stats
 from scipy.stats import poisson
 
 import takifugu as tk
 from how_many import some_of
+from takifugu.channels import InsecureSeededBits, protocol
+from takifugu.problems import MaxDivergence
 
 
 def example(name: str):
@@ -50,3 +55,66 @@ def test_the_query_counts_what_pandas_counts():
         assert law.std == pytest.approx(math.sqrt(p * (1 - p) / len(rows)))
         assert priors.rows[name] == len(rows)
     assert set(tk.fit_priors(people, secret="race", query=share, secrets=["Other"])) == {"Other"}
+
+
+@pytest.fixture
+def logistic(monkeypatch):
+    """The noise of the example, known for one test."""
+    monkeypatch.setattr(protocol, "_OFFERED", {})
+    return example("new_noise")
+
+
+def on_points(p, q):
+    points = list(range(len(p)))
+    return tk.Mixture.empirical(points, p), tk.Mixture.empirical(points, q)
+
+
+WEIGHTS = st.lists(st.integers(1, 9), min_size=3, max_size=3)
+
+
+@settings(max_examples=some_of(20), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(WEIGHTS, WEIGHTS, st.floats(0.2, 3))
+def test_the_odds_of_a_foreign_noise_are_those_of_scipy_and_decided(logistic, p, q, scale):
+    laws, noise = on_points(p, q), logistic.LogisticNoise(scale)
+    at = np.linspace(-60 * scale, 2 + 60 * scale, 200_001)
+    mine, others = (
+        sum(w * stats.logistic.pdf(at, x, scale) for w, x in zip(law.weights, law.means, strict=True)) for law in laws
+    )
+    found = noise.loss(*laws, MaxDivergence())
+    assert found == pytest.approx(max(0.0, float(np.log(mine / others).max())), abs=1e-6)
+    assert noise.decide(*laws, MaxDivergence(), found + 1e-7).holds is True
+    if found > 1e-3:
+        assert noise.decide(*laws, MaxDivergence(), found - 1e-4).holds is False
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.5, 0.9])
+def test_more_of_it_is_what_less_becomes(ratio):
+    less, phi = ratio * 2.0, math.pi * ratio
+
+    def difference(y):
+        return math.sin(phi) / (2 * math.pi * less * (math.cosh(y / 2.0) + math.cos(phi)))
+
+    assert integrate.quad(difference, -200, 200, points=[0])[0] == pytest.approx(1.0, abs=1e-9)
+    for x in (0.0, 1.3):
+        sum_of_both = integrate.quad(lambda y, at=x: difference(y) * stats.logistic.pdf(at - y, 0, less), -90, 90)[0]
+        assert sum_of_both == pytest.approx(stats.logistic.pdf(x, 0, 2.0), rel=1e-8)
+
+
+def test_a_foreign_noise_is_calibrated_certified_drawn_and_published_once(logistic, tmp_path):
+    laws = dict(zip("ab", on_points([5, 3, 2], [2, 3, 5]), strict=True))
+    made = tk.calibrate(laws, odds=2, mechanism=logistic.LeastLogistic())
+    path = tmp_path / "certificate.json"
+    tk.certify(made).save(path)
+    assert tk.verify(path).claim.startswith("Logistic noise of scale")
+    less = dataclasses.replace(made, channel=made.channel.resized(made.channel.size * (1 - 1e-4)))
+    with pytest.raises(tk.CertificationError):
+        tk.certify(less)
+    drawn = made.channel.publish(np.zeros(4_000), source=InsecureSeededBits(5))
+    assert stats.kstest(drawn, stats.logistic(0, made.channel.scale).cdf).pvalue > 1e-3
+    tk.release(np.array([0.0, 1.0]), made, ledger=tmp_path / "ledger", order="keep")
+    with pytest.raises(tk.BudgetError):
+        tk.release(np.array([0.0, 1.0]), made, ledger=tmp_path / "ledger", order="keep")
+    with pytest.raises(tk.CompositionError, match="published once"):
+        made.channel.repeated([made.channel])
+    with pytest.raises(tk.InputError, match="from a list of numbers"):
+        made.channel.decide(tk.Mixture.gaussian(0, 1), laws["a"], MaxDivergence(), 1.0)

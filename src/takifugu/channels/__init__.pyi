@@ -21,7 +21,9 @@ from takifugu.channels.protocol import channel_kinds as channel_kinds
 from takifugu.channels.protocol import known_channel as known_channel
 from takifugu.channels.protocol import noise_family as noise_family
 from takifugu.channels.protocol import noise_kinds as noise_kinds
+from takifugu.channels.protocol import offer_noise as offer_noise
 from takifugu.channels.rounded_draws import Grid as Grid
+from takifugu.channels.rounded_draws import Shape as Shape
 from takifugu.channels.rounded_draws import checked as checked
 from takifugu.channels.rounded_draws import default_granularity as default_granularity
 from takifugu.channels.rounded_draws import rounded_gaussian as rounded_gaussian

@@ -169,9 +169,19 @@ class Noise(Channel):
         """How many rows should at least lie beyond the last of equally spaced values, of these numbers of rows each."""
 
     @staticmethod
-    @abstractmethod
-    def precision(size: float) -> tuple[int, int]:
-        """What several releases add up, as an exact fraction: 1/θ² of Gaussian noise, 1/b of Laplace noise."""
+    def precision(size: float) -> tuple[int, int] | None:
+        """What several releases add up, as an exact fraction: 1/θ² of Gaussian noise, 1/b of Laplace noise.
+
+        None, as here, where several releases of one answer are worth no single one: it is published once then.
+        """
+        return None
+
+    @classmethod
+    def _added_up(cls, size: float) -> Fraction:
+        found = cls.precision(size)
+        if found is None:
+            raise CompositionError(f"an answer with {cls.kind} noise is published once: nobody knows what two tell")
+        return Fraction(*found)
 
     def repeated(self, others: Sequence[Channel]) -> Channel:
         """See `Channel`: precisions add up, exactly; the size is rounded down.
@@ -189,12 +199,12 @@ class Noise(Channel):
             sizes.append(other.as_noise().size)
         if len(sizes) == 1 or 0.0 in sizes:
             return self.resized(min(sizes))
-        total = sum(Fraction(*self.precision(size)) for size in sizes)
-        root = self._root(float(total / Fraction(*self.precision(min(sizes)))))
+        total = sum(map(self._added_up, sizes), Fraction(0))
+        root = self._root(float(total / self._added_up(min(sizes))))
         size = min(sizes) * root
-        while Fraction(*self.precision(size)) < total:
+        while self._added_up(size) < total:
             size = math.nextafter(size, 0.0)
-        while Fraction(*self.precision(above := math.nextafter(size, math.inf))) >= total:
+        while self._added_up(above := math.nextafter(size, math.inf)) >= total:
             size = above
         return self.resized(size)
 
@@ -260,13 +270,15 @@ class Noise(Channel):
             return 0  # nothing needs hiding: the answer itself may be published
         if size == 0:
             raise InputError(f"{cls.parameter} is 0: an answer without noise takes more than any budget holds")
-        (up, down), (own_up, own_down) = cls.precision(budget), cls.precision(size)
-        return -(-own_up * down * WHOLE // (own_down * up))
+        if cls.precision(size) is None:
+            return WHOLE if size >= budget else WHOLE + 1  # nothing beside it
+        rate, own = cls._added_up(budget), cls._added_up(size)
+        return -(-own.numerator * rate.denominator * WHOLE // (own.denominator * rate.numerator))
 
     @classmethod
     def _root(cls, share: float) -> float:
         """The size, over that of the budget, whose share is about this one."""
-        power = math.log2(Fraction(*cls.precision(1.0)) / Fraction(*cls.precision(2.0)))
+        power = math.log2(cls._added_up(1.0) / cls._added_up(2.0))
         return float(share ** (-1.0 / power))
 
     @classmethod
@@ -276,6 +288,8 @@ class Noise(Channel):
             return 0.0
         if left <= 0:
             return math.inf
+        if cls.precision(budget) is None:
+            return budget if left >= WHOLE else math.inf
         size = budget * cls._root(left / WHOLE)
         while not math.isinf(size) and cls.share(size, budget=budget) > left:
             size = math.nextafter(size, math.inf)
@@ -290,6 +304,8 @@ class Noise(Channel):
             return 0.0
         if spent <= 0:
             return math.inf
+        if cls.precision(budget) is None:
+            return budget if spent <= WHOLE else 0.0
         size = budget * cls._root(spent / WHOLE)
         while not math.isinf(size) and cls.share(size, budget=budget) < spent:
             size = math.nextafter(size, 0.0)

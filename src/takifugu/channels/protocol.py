@@ -209,6 +209,23 @@ _OTHERS = {
 }
 
 
+_OFFERED: "dict[str, type[Noise]]" = {}
+
+
+def offer_noise(family: "type[Noise]") -> None:
+    """Make a family of noise known by its name, in this process: the entry-point group does so in all.
+
+    Args:
+        family: a class with the members of `Noise`. More of it must be what less becomes when more is added.
+
+    Raises:
+        InputError: there is such a name already.
+    """
+    if family.kind in channel_kinds():
+        raise InputError(f"there is a channel of the kind {family.kind!r} already: give the noise a name of its own")
+    _OFFERED[family.kind] = family
+
+
 def _installed() -> "EntryPoints":
     from importlib.metadata import entry_points  # it takes its time, and our own kinds need it not
 
@@ -221,7 +238,7 @@ def channel_kinds() -> list[str]:
     >>> channel_kinds()[:6]
     ['gaussian', 'laplace', 'discrete-laplace', 'finite', 'sparse', 'vector']
     """
-    return [*_NOISES, *_OTHERS, *(entry.name for entry in _installed())]
+    return [*_NOISES, *_OTHERS, *_OFFERED, *(entry.name for entry in _installed())]
 
 
 def channel_class(kind: object) -> type[Channel]:
@@ -234,6 +251,8 @@ def channel_class(kind: object) -> type[Channel]:
         module, _, name = named[kind].rpartition(".")
         found: type[Channel] = getattr(import_module(f"takifugu.channels.{module}"), name)
         return found
+    if isinstance(kind, str) and kind in _OFFERED:
+        return _OFFERED[kind]
     for entry in _installed():
         if entry.name == kind:
             family: type[Channel] = entry.load()
@@ -271,7 +290,7 @@ def noise_kinds() -> list[str]:
     >>> noise_kinds()[:2]
     ['gaussian', 'laplace']
     """
-    return [*_NOISES, *(entry.name for entry in _installed())]
+    return [*_NOISES, *_OFFERED, *(entry.name for entry in _installed())]
 
 
 def noise_family(kind: str) -> "type[Noise]":
