@@ -51,7 +51,8 @@ def test_pupils_are_published_within_odds_of_three(tmp_path):
         with (
             listening(begun.append),
             pytest.raises(
-                BudgetError, match=r"published once: two draws of it tell more than one|rows that were published before"
+                BudgetError,
+                match=r"published once: two draws of it reveal more than one|rows that were published before",
             ) as refused,
         ):
             tk.publish(pupils, **again, **options)

@@ -15,9 +15,9 @@ from takifugu.errors import InputError, TakifuguError
 # A command's name, its module (and what it is called there) and its one-line help; the module is imported when
 # the command is used.
 _COMMANDS = {
-    "demo": ("takifugu.commands.demo", "See the whole way once, on bundled data: start here."),
+    "demo": ("takifugu.commands.demo", "Run a complete example on bundled data: start here."),
     "publish": ("takifugu.commands.publish", "Publish columns of a table so that they hide a secret."),
-    "inspect": ("takifugu.commands.inspect", "Look at a table: what it holds, and what tells the secret."),
+    "inspect": ("takifugu.commands.inspect", "Look at a table: what it holds, and what reveals the secret."),
     "calibrate": ("takifugu.commands.calibrate", "Find the least noise that hides a secret; write a report."),
     "sweep": ("takifugu.commands.calibrate:sweeping", "Compare budgets and mechanisms in a table."),
     "certify": ("takifugu.commands.calibrate:certifying", "Prove a calibration and write a certificate."),

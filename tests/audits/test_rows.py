@@ -59,7 +59,7 @@ def test_a_column_that_came_from_a_seed_is_recognised(tables):
 @pytest.mark.parametrize(
     ("change", "options", "says"),
     [
-        (lambda p, t: (p[:50], t), {}, "nobody can tell which row is whose"),
+        (lambda p, t: (p[:50], t), {}, "it is not known which row is whose"),
         (lambda p, t: (p, t.drop(columns="s")), {}, "truth has no column 's'"),
         (lambda p, t: (p, t), {"secret": None}, "secret is missing"),
         (lambda p, t: (p, t), {"keys": ["idd"]}, "published has no column 'idd'"),
@@ -108,5 +108,5 @@ def test_what_meant_a_missing_value_does_so_in_the_truth(tmp_path, column):
     bare = pd.DataFrame({"sick": ["ab"[k % 2] for k in range(800)]})
     bare["pain"] = [np.nan if one in ("k.A.", "NA") else float(one) for one in pain]
     assert len(read_rows(made.table, bare, made.calibration, secret=None, keys=None)) == whole
-    with pytest.raises(tk.InputError, match="nobody can tell"):
+    with pytest.raises(tk.InputError, match="it is not known which"):
         read_rows(made.table, bare, made.calibration, secret=None, keys=None, reading=tk.Reading(sentinels=["b"]))

@@ -266,7 +266,7 @@ def test_of_other_peoples_priors_and_of_no_data_it_is_public_too():
         with pytest.raises(tk.CertificationError):
             require_public(tk.certify(made.calibration), public)
     free = stated(tk.calibrate(query, odds=3, mechanism="data-free"))
-    assert "against anybody" in str(free)
+    assert "against any adversary" in str(free)
     assert "beliefs" not in free.not_promised
     assert free.matched().calibration.guarantee == tk.Odds(3)
 

@@ -98,7 +98,7 @@ def test_rows_that_cannot_be_joined_are_refused_in_the_words_of_the_command(fold
     published = pd.read_csv(folder / "published.csv")
     published[:900].to_csv(folder / "short.csv", index=False)
     published.sample(frac=1, random_state=1).to_csv(folder / "moved.csv", index=False)
-    for name, says in (("short.csv", "nobody can tell which row is whose"), ("moved.csv", "in another order")):
+    for name, says in (("short.csv", "it is not known which row is whose"), ("moved.csv", "in another order")):
         result = run(folder, name)
         assert result.exit_code == 2
         assert says in result.stderr

@@ -199,7 +199,7 @@ def test_a_promise_can_be_asked_for_backwards(table):
     assert result.exit_code == 0, result.output
     assert "Trying" in result.output
     told = " ".join(result.output.split())
-    assert "an error of 0.25 of the spread at most was asked for" in told
+    assert "an error of 0.25 of the spread at most was requested" in told
     assert "Attack accuracy, at most:" in told
 
 

@@ -49,14 +49,28 @@ NOT = {
     r"nobody guesses": "no guess is right",
     r"least harm": "least distortion",
     r"publishable column": "supported",
+    r"small letters": "lower case",
+    r"(?:holder|publisher)['’]s word": "as the data holder states",
+    r"your word that": "you state that",
+    r"tells? (?:of them|of whom|more than one|together more)": "reveals",
+    r"tells? (?:people|them) apart with": "identifies",
+    r"nobody can tell (?:which|without)": "cannot be decided",
+    r"against (?:somebody|anybody)": "against an adversary",
+    r"no proof to be had": "there is no proof",
+    r"no person['’]s": "not a person's",
+    r"went out too": "was published too",
+    r"leaves? the house": "is published",
+    r"hands? (?:it |them )?over as (?:it is|they are)": "publish unchanged",
+    r"hangs on the prior": "depends on the prior",
+    r"for who adds": "for an adversary who adds",
 }
 PHRASES = re.compile("|".join(rf"(?<![\w\-./`=#$'\"{{]){one}(?![\w\-/`=(:\"])(?!'\W)" for one in NOT), re.IGNORECASE)
 # Studies and benchmarks of what was measured before, names of files, and the paper's own words.
 ELSEWHERE = ("docs/studies", "docs/benchmarks.md")
 
 
-def test_there_are_thirty():
-    assert len(NOT) >= 30
+def test_there_are_forty():
+    assert len(NOT) >= 40
 
 
 def _prose(path):

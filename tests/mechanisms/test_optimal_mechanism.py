@@ -377,7 +377,7 @@ def test_what_is_no_mechanism_is_told():
         def find(self, problem, asked):
             return None
 
-    with pytest.raises(InputError, match="small letters, digits and hyphens"):
+    with pytest.raises(InputError, match="lower-case letters, digits and hyphens"):
         tk.calibrate(NORMALS, alpha=2, epsilon=1, mechanism=Strange())
     with pytest.raises(InputError, match="'exact' is the name of a mechanism of Takifugu's"):
         tk.calibrate(NORMALS, alpha=2, epsilon=1, mechanism=Ours())

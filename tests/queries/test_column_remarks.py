@@ -49,8 +49,8 @@ def test_a_column_that_tells_the_secret_outright():
     table["nearly"] = [*table.therapy[:-1], "p"]
     found = inspect(table, "s")
     assert kinds(found) == ["tells-outright"]
-    assert found.findings[0].sentence.startswith("'therapy' tells 's' outright: each of its values goes with one value")
-    assert column(found, "therapy").advice == "tells the secret: leave it out"
+    assert found.findings[0].sentence.startswith("'therapy' determines 's': each of its values occurs with one value")
+    assert column(found, "therapy").advice == "reveals the secret: leave it out"
     assert column(found, "nearly").advice == "supported"
 
 
@@ -68,7 +68,7 @@ def answers(**tallies):
 def test_labels_that_differ_in_capitals_or_blanks_are_counted():
     found = inspect(answers(ja=60, Ja=20, nein=80, NEIN_=12, nie=40), "s")
     assert kinds(found) == ["labels-alike"]
-    assert "4 labels of 'smokes' look alike and differ in capitals or blanks alone, such as" in str(found.findings[0])
+    assert "4 labels of 'smokes' look alike and differ only in case or spaces, such as" in str(found.findings[0])
     assert found.findings[0]["such_as"] == ("Ja", "ja")
 
 

@@ -14,7 +14,7 @@ def test_a_word_among_numbers_and_labels_that_look_alike_are_told_by_who_publish
         priors = tk.fit_priors(table, secret="s", query=tk.Row("ward", "age"))
     told = " | ".join(str(one) for one in priors.findings)
     assert "'age' would hold numbers but for 'n.s.' (20 rows)" in told
-    assert "2 labels of 'ward' look alike and differ in capitals or blanks alone, such as 'North', 'north'" in told
+    assert "2 labels of 'ward' look alike and differ only in case or spaces, such as 'North', 'north'" in told
 
 
 @pytest.mark.parametrize("values", [["1", "2", "3", "4 or more"], ["North", "South", "East", "West"], [True, False]])

@@ -213,7 +213,7 @@ def test_a_secret_whose_rows_all_lack_a_value_does_not_vanish(tmp_path, columns,
 def test_nor_does_it_where_it_is_one_row_or_one_of_several_secrets():
     table = without_a_ward()
     table.loc[len(table)] = ["Total", None, 1400, None, None]
-    with pytest.raises(InputError, match=r"secret 'Total' has 0 rows.*no person's, such as one of totals"):
+    with pytest.raises(InputError, match=r"secret 'Total' has 0 rows.*not a person's, such as one of totals"):
         tk.publish(table[table.ill != "cancer"], secret="ill", columns=["ward"])
     with pytest.raises(InputError, match=WARDLESS):
         tk.publish(without_a_ward(), secret=["smokes", "ill"], columns=["ward"])
@@ -277,4 +277,4 @@ def test_inspect_tells_where_gaps_go_with_the_secret(tmp_path, share):
         assert told["columns"] == ("ward", "floor")
         assert told["share"] == pytest.approx(share, abs=0.07)
     told = CliRunner().invoke(main, ["inspect", str(path), "--secret", "ill"])
-    assert "what is empty in 'ward', 'floor' tells the secret: 'cancer' lacks" in " ".join(told.output.split())
+    assert "missing values in 'ward', 'floor' reveal the secret: 'cancer' lacks" in " ".join(told.output.split())

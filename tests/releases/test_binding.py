@@ -94,7 +94,7 @@ def test_a_mean_publishes_one_number_and_no_rows():
     refused(TABLE, MEAN, r"one number about a group.*calibrate Raw\('cost'\)")
     by_group = TABLE.groupby("diagnosis")["cost"].mean()
     for several in (by_group.tolist(), by_group, by_group.to_numpy(), pl.Series(by_group.to_numpy())):
-        refused(several, MEAN, "tells which is whose")
+        refused(several, MEAN, "reveals which is whose")
     refused(TABLE["cost"], MEAN, "one number about one group")
     refused(np.array([by_group.to_numpy()]), MEAN, "one column")
 
@@ -463,7 +463,7 @@ def test_a_column_that_tells_by_what_is_missing_and_one_named_by_an_iterator_are
         table = TABLE.assign(code=pd.Series([1.0 if flu else missing for flu in sick], dtype=object))
         refused(table, RAW, "'code', which was to be kept", keep=["code"])
     cut = tk.calibrate(tk.fit_priors(TABLE, secret=tk.binned("cost", [40_000]), query=tk.Row("ward")), odds=1.02)
-    refused(TABLE, cut, "tells the secret", keep=iter(["cost"]))
+    refused(TABLE, cut, "reveals the secret", keep=iter(["cost"]))
 
 
 def test_rows_are_left_out_of_several_secrets_only_where_one_is_missing():

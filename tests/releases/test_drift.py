@@ -57,7 +57,7 @@ def test_a_table_that_tells_more_is_refused_and_others_are_not(kind, tmp_path):
     calibration = calibrated(kind)
     for fine in (MILD, OTHER, MILD.head(50), table(5, 0, rows=500)):
         assert len(tk.release(fine, calibration, utility=tk.Utility(allow_no_noise=True))) == len(fine)
-    with pytest.raises(tk.InputError, match="go with the secret more closely than the priors") as caught:
+    with pytest.raises(tk.InputError, match="are related to the secret more closely than the priors") as caught:
         tk.release(STRONG, calibration, ledger=tmp_path / "l.db", utility=tk.Utility(allow_no_noise=True))
     assert tk.Ledger(tmp_path / "l.db").account() is None  # and nothing was charged
     assert "drift='allow'" in str(caught.value)

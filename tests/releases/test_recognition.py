@@ -287,7 +287,7 @@ def test_people_with_several_rows_are_refused_unless_their_rows_are_said_to_be_i
         tk.publish(rows, **ASKED, id="nr")
     made = tk.publish(rows, **ASKED, id="nr", adversary=tk.Adversary(repeats="independent"))
     assert " by one row (" in made.summary.sentences[0]
-    said = next(one.sentence for one in made.findings if "holder's word" in one.sentence)
+    said = next(one.sentence for one in made.findings if "as the data holder states" in one.sentence)
     assert "up to 2" in said
     # One row a person: what the two tell together is hidden together.
     quick = {"confidence": None, "utility": tk.Utility(allow_no_noise=True)}
@@ -298,7 +298,7 @@ def test_people_with_several_rows_are_refused_unless_their_rows_are_said_to_be_i
     later = pd.concat([rows, rows]).assign(nr=lambda table: table["nr"] + 400, first=0, second=0)
     with pytest.raises(InputError, match="up to 4 rows each by the id 'nr'"):  # which the ledger knows
         tk.publish(later, secret="s", columns=["x"], ledger="p.ledger", **quick)
-    with pytest.raises(InputError, match="name the column that tells them apart with id"):
+    with pytest.raises(InputError, match="name the column that identifies them with id"):
         tk.publish(rows, **ASKED, adversary=tk.Adversary(repeats="independent"))
     with pytest.raises(InputError, match="give one"):
         tk.Ledger("p.ledger", only_new=True, new_people=True)

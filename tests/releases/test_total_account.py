@@ -89,7 +89,7 @@ def test_an_independent_answer_costs_what_it_guarantees(tmp_path):
     publish(odds(), ledger)
     publish(odds("tests"), ledger)  # three times three is nine, to the last bit
     assert ledger.account().left == (0.0,)
-    with pytest.raises(BudgetError, match="independent of the others by the publisher's word"):
+    with pytest.raises(BudgetError, match="independent of the others as the publisher states"):
         publish(odds("visits", 1.001), ledger)
     with pytest.raises(BudgetError, match="is spent"):
         publish(odds("tests"), ledger)

@@ -332,7 +332,7 @@ def test_the_report_says_what_is_not_promised_and_what_a_guarantee_against_all_o
         for label in STRONGER
     )
     told = words.all_other_rows(facts)
-    assert "nothing against somebody who knows all other rows; for a table of fewer than 5,000 rows" in told
+    assert "nothing against an adversary who knows all other rows; for a table of fewer than 5,000 rows" in told
     tk.report(made, tmp_path / "report.html")
     assert told in (tmp_path / "report.html").read_text(encoding="utf-8")
 

@@ -27,7 +27,7 @@ def test_the_others_are_what_calibrate_gives_for_them():
     facts = facts_of(made)
     told = words.priors(facts)
     if hangs_on_prior(facts.theta, facts.spread, facts.other_priors):
-        assert "hangs on the prior" in told
+        assert "depends on the prior" in told
         assert "one normal per secret" in told
     else:
         assert told is None

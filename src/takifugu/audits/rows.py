@@ -82,7 +82,7 @@ def in_order(
         if here == int(kept.sum()):
             return np.flatnonzero(kept)
     raise InputError(
-        f"published has {here:,} rows and truth {there:,} ({len(protected):,} of calibrated secrets): nobody can tell "
+        f"published has {here:,} rows and truth {there:,} ({len(protected):,} of calibrated secrets): it is not known "
         f"which row is whose. Name the columns that say so with keys, or give the truth that was published"
     )
 

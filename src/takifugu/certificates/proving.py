@@ -190,7 +190,7 @@ def _require_known(calibration: Calibration) -> None:
     for part in calibration.guarantee.parts:
         if not (channel.is_bare or channel.knows(type(part.divergence))):
             bounded = NO_ODDS if part.most_odds is not None else f"{part.divergence.words} is not known after it"
-            raise CertificationError(f"{bounded}: there is no proof to be had")
+            raise CertificationError(f"{bounded}: there is no proof")
 
 
 def _require_evidence(calibration: Calibration, promise: Guarantee) -> None:
@@ -474,7 +474,7 @@ def _require_full_promise(mechanism: str, guarantee: Guarantee) -> None:
 def _weaker(mechanism: str, guarantee: str) -> CertificationError:
     return CertificationError(
         f"{mechanism!r} gives a weaker guarantee ({guarantee[:60]}) than Rényi Pufferfish Privacy: its budget may be "
-        "exceeded for a share of the cases, and so there is no proof to be had; calibrate with 'exact' instead"
+        "exceeded for a share of the cases, and so there is no proof; calibrate with 'exact' instead"
     )
 
 

@@ -37,23 +37,26 @@ _SHUFFLED = "shuffled"
 
 # Whom the guarantee is against: each kind with its sentence, and what is not promised on its account.
 _ADVERSARIES = {
-    "anybody": "It is against anybody, whatever they believe and know of all other people in the table.",
+    "anybody": "It holds against any adversary, whatever they believe and know of all other people in the table.",
     "knows all other rows": (
-        "It is against somebody who knows all other rows of the table and the private counts (epsilon = {private:g}) "
-        "that the channel was fitted to, and believes {believed}."
+        "It holds against an adversary who knows all other rows of the table and the private counts (epsilon = "
+        "{private:g}) that the channel was fitted to, and believes {believed}."
     ),
     "other people's table": (
-        "It is against somebody who believes {believed}. The channel was fitted to nobody in this table."
+        "It holds against an adversary who believes {believed}. The channel was fitted to nobody in this table."
     ),
-    "population": "It is against somebody who believes {believed}, and does not know the other rows of the table.",
+    "population": "It holds against an adversary who believes {believed}, and does not know the other rows of the "
+    "table.",
 }
 _NOT_PROMISED = {
     "other rows": (
-        "Nothing against somebody who knows all or most of the other rows: the channel was fitted to the rows that it "
+        "Nothing against an adversary who knows all or most of the other rows: the channel was fitted to the rows "
+        "that it "
         "published."
     ),
     "beliefs": (
-        "Nothing against somebody who believes something else about how the columns go with the secret, or knows more "
+        "Nothing against an adversary who believes something else about how the columns relate to the secret, or "
+        "knows more "
         "of a person than is said above."
     ),
     "several rows": (
@@ -64,10 +67,10 @@ _NOT_PROMISED = {
     "presence": "Not that nobody learns who is in the table, or how many rows it has.",
     "elsewhere": ("Nothing about what other columns, other publications, or other sources tell of the same people."),
     "list": "Not that the list of values tells nothing: it was read from the table.",
-    "order": "Not that the order of the rows is random: that is the publisher's word.",
+    "order": "Not that the order of the rows is random: that is the publisher's statement.",
 }
 _WORD = (
-    "By the word of whoever published it, and proved by nothing: the number of rows, the date{table}, that the table "
+    "Stated by the publisher, and not proved: the number of rows, the date{table}, that the table "
     "was drawn through this channel by unpredictable random numbers{counts}, that {people}, and that these rows are "
     "published once."
 )
@@ -188,8 +191,7 @@ of 3.
             kept = f"For {whom}, two values of {secret} are hidden from one another {guarantee.bound}."
         guess = (
             f"Of two that {'then seem' if read else 'seemed'} equally likely no guess is right with a probability "
-            f"above "
-            f"{rounded_up(100 * guarantee.best_guess(), 4)} %."
+            f"above {rounded_up(100 * guarantee.best_guess(), 4)} %."
         )
         columns = ", ".join(map(repr, facts["columns"])) + (f", beside {read}" if read else "")
         of = f"{facts['rows']:,} rows of {columns}, published on {facts['date']}"
@@ -216,7 +218,7 @@ of 3.
     def _counts(self) -> str:
         return {
             "knows all other rows": ", that the counts hold the noise that is stated and were drawn once",
-            "other people's table": ", that nobody in this table is among the people whose table the priors are of",
+            "other people's table": ", that no one in this table is among the people whose table the priors are of",
         }.get(self.content["adversary"]["kind"], "")
 
     @property

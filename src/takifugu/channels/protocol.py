@@ -131,7 +131,7 @@ class Channel(ABC):
         if not others:
             return self
         raise CompositionError(
-            f"an answer that went through {self.describe()} is published once: two draws of it tell more than one"
+            f"an answer that went through {self.describe()} is published once: two draws of it reveal more than one"
         )
 
     def local_loss(self, of: Divergence) -> float:

@@ -91,7 +91,7 @@ class Typed:
 @click.option(
     "--free-shares",
     is_flag=True,
-    help="For row: let the share of each value change; changes fewer of them. publish does so unless told not to.",
+    help="For row: let the share of each value change; changes fewer of them. publish does so by default.",
 )
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
 @single("--certificate", type=click.Path(), help="Prove it, and write the certificate (private).")

@@ -27,7 +27,7 @@ _SECRETS = (("White", "Black"), ("White", "Asian-Pac-Islander"), ("Black", "Asia
 )
 @json_option
 def command(which: str, output: str | None, as_json: bool) -> None:
-    """See the whole way on bundled data: of a table, or of the paper.
+    """Run a complete example on bundled data: of a table, or of the paper.
 
     table publishes schooling and marital status of the bundled census so that they hide race: it reads, finds the
     channel that changes least, proves it, draws, and writes table, report, certificates, calibration and ledger.

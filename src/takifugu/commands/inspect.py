@@ -31,7 +31,7 @@ _SHOWN = 20  # groups of the secret, and columns that tell it, before the rest i
 
 @click.command("inspect", cls=Command)
 @click.argument("table")
-@single("--secret", metavar="COLUMN", help="The column to hide: tells what the others tell of it.")
+@single("--secret", metavar="COLUMN", help="The column to hide: shows what the others reveal about it.")
 @reading_options
 @single("--plan", metavar="FILE", type=click.Path(), help="Begin a plan to edit, for publish --plan (private).")
 @json_option
@@ -150,7 +150,7 @@ def _tell_betrayals(found: "Inspection", out: "Console") -> None:
     shown = found.betrayals[:_SHOWN]
     one_pair = all(one.pairs == 1 for one in shown)
     between = f" between {clean(shown[0].guessed[0])} and {clean(shown[0].guessed[1])}" if one_pair else ""
-    out.print(f"What one value would tell{between} if it were published as it is:")
+    out.print(f"What one value would reveal{between} if it were published as it is:")
     lines = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     lines.add_column("column", style="bold", overflow="fold")
     lines.add_column("best guess", justify="right")
@@ -190,11 +190,11 @@ def plan_of(found: "Inspection", source: str, reading: "Reading") -> str:
     table = _line(source)
     lines = [
         f"# What to publish of {table}. It describes the people in the table: keep it private.",
-        "# Take the # away before each column that may go out, and then:",
+        "# Remove the # before each column that may be published, and then:",
         f"#   takifugu publish {table} published.csv --plan THIS-FILE --dry-run",
         "",
         f"secret = {_text(found.secret or '')}  # the column to hide"
-        + ("" if found.secret else ": fill it in, or give it to inspect to see what tells it"),
+        + ("" if found.secret else ": fill it in, or give it to inspect to see what reveals it"),
         "odds = 3  # posterior odds change by at most this factor",
         "",
         "columns = [",
@@ -202,7 +202,7 @@ def plan_of(found: "Inspection", source: str, reading: "Reading") -> str:
         "]",
         *(f"# not {_text(one.name)}: {one.advice}" for one in _others(found)),
         "",
-        "# Rows of secrets that are too rare to be hidden do not go out:",
+        "# Rows of these secrets, which are too rare to be hidden, are not published:",
         f"leave-out = []{_rarest(found)}",
         "",
         "# Values that stand for a missing one, as COLUMN=VALUE; 'COLUMN=' says that all are real:",
@@ -210,7 +210,7 @@ def plan_of(found: "Inspection", source: str, reading: "Reading") -> str:
         *_missing(found, reading),
         *_layout(reading),
         "",
-        "# Labels are the same whatever their capitals and blanks, and those named together become one:",
+        "# Labels are the same whatever their case and spaces, and those named together become one:",
         f"tidy = {json.dumps(reading.tidy)}{_alike(found)}",
         "[merge]",
         *(f"{_text(into)} = [{', '.join(map(_text, of))}]" for into, of in reading.merges),
@@ -228,7 +228,7 @@ def _others(found: "Inspection") -> Iterator["InspectedColumn"]:
 
 
 def _held(one: "InspectedColumn") -> str:
-    told = "" if one.betrayal is None else f"; tells the secret to {100 * one.betrayal.best_guess:.0f} %"
+    told = "" if one.betrayal is None else f"; best guess of the secret {100 * one.betrayal.best_guess:.0f} %"
     return f"{one.kind}, {one.distinct:,} different{told}"
 
 

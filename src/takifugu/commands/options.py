@@ -144,7 +144,7 @@ _READING = (
         metavar="[COLUMN=]VALUE",
         help="A value that stands for a missing one, such as 999, age=-1 or unknown; may be repeated.",
     ),
-    click.option("--tidy", is_flag=True, help="Labels are the same whatever their capitals and blanks."),
+    click.option("--tidy", is_flag=True, help="Labels are the same whatever their case and spaces."),
     click.option(
         "--merge",
         multiple=True,
@@ -182,8 +182,8 @@ drift_option = single(
     type=click.Choice(["refuse", "allow"]),
     default="refuse",
     show_default=True,
-    help="What becomes of rows that plainly go with the secret more closely than the priors say, as those of another "
-    "table do.",
+    help="What to do with rows that are plainly related to the secret more closely than the priors say, such as those "
+    "of another table.",
 )
 order_option = single(
     "--order",

@@ -75,8 +75,8 @@ def _require_filled_in(path: str, args: Sequence[str]) -> None:
         )
     if "--columns" not in given:
         raise InputError(
-            f"the plan {path!r} names no column to publish yet: open it, and under columns = [ take the # away before "
-            f"each column that may go out"
+            f"the plan {path!r} names no column to publish yet: open it, and under columns = [ remove the # before "
+            f"each column that may be published"
         )
 
 
@@ -250,7 +250,7 @@ class Typed:
     help="A secret too rare to be hidden: its rows are not published; may be repeated.",
 )
 @click.option(
-    "--keep", multiple=True, metavar="COLUMN", help="A column to hand over as it is, taken as known; may be repeated."
+    "--keep", multiple=True, metavar="COLUMN", help="A column to publish unchanged, taken as known; may be repeated."
 )
 @single(
     "--others",
@@ -274,13 +274,13 @@ class Typed:
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]")
 @click.option("--only-new", is_flag=True, help="Leave out the records that were published before.")
-@click.option("--new-people", is_flag=True, help="Your word that nobody was published before; the ledger notes it.")
+@click.option("--new-people", is_flag=True, help="You state that nobody was published before; the ledger records it.")
 @single(
     "--repeats",
     type=click.Choice(["refuse", "independent"]),
     default="refuse",
     show_default=True,
-    help="Where an id repeats: your word that the rows of a person are independent given the secret.",
+    help="Where an id repeats: you state that the rows of a person are independent given the secret.",
 )
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
 @single(
@@ -291,7 +291,7 @@ class Typed:
 )
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--dry-run", is_flag=True, help="Find the channel and tell what it would do; publish nothing.")
-@click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where nothing had to be changed.")
+@click.option("--allow-no-noise", is_flag=True, help="Publish values unchanged where nothing had to be changed.")
 @json_option
 @quiet_option
 @belief_options

@@ -73,7 +73,7 @@ class Typed:
     metavar="COLUMN",
     help="The column of secrets: checked, never published. A calibration knows its own. May be repeated.",
 )
-@click.option("--keep", multiple=True, help="A column to hand over as it is; may be repeated.")
+@click.option("--keep", multiple=True, help="A column to publish unchanged; may be repeated.")
 @single(
     "--others",
     type=click.Choice(["error", "drop", "release"]),
@@ -88,20 +88,20 @@ class Typed:
 @single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
 @click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 @single("--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]")
-@click.option("--new-people", is_flag=True, help="Your word that nobody was published before; the ledger notes it.")
+@click.option("--new-people", is_flag=True, help="You state that nobody was published before; the ledger records it.")
 @single(
     "--repeats",
     type=click.Choice(["refuse", "independent"]),
     default="refuse",
     show_default=True,
-    help="Where an id repeats: your word that the rows of a person are independent given the secret.",
+    help="Where an id repeats: you state that the rows of a person are independent given the secret.",
 )
 @single("--theta", type=float, help="More noise than was calibrated.")
 @single("--granularity", type=float, help="The power of two to round to; by default about theta/1024.")
 @single("--clip", type=(float, float), metavar="LOW HIGH", help="The ends of the column's domain.")
 @single("--round-to", type=float, help="The step of the column's domain.")
 @reading_options
-@click.option("--allow-no-noise", is_flag=True, help="Publish values as they are where the priors ask for no noise.")
+@click.option("--allow-no-noise", is_flag=True, help="Publish values unchanged where the priors ask for no noise.")
 @click.option(
     "--accept-weaker-promise", is_flag=True, help="Publish under a guarantee that leaves a share of the cases out."
 )

@@ -404,9 +404,8 @@ def refuse_odds(asked: Guarantee, name: str) -> None:
     if asked.most_odds is not None:
         other = "" if name == "shaped" else "use 'laplace', whose noise bounds the odds of a number (odds alone), "
         raise MechanismError(
-            f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot "
-            f"guarantee it: "
-            f"{other}publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon"
+            f"Gaussian noise bounds the odds at no size, since its tails know no bound, so {name!r} cannot guarantee "
+            f"it: {other}publish from a finite list (Row, or Finite laws), or ask for alpha and epsilon"
         )
 
 
@@ -455,7 +454,8 @@ def require_mechanism(rule: object) -> Mechanism:
     found = cast(Mechanism, rule)
     if not (isinstance(found.name, str) and strict_json.NAME.fullmatch(found.name)):
         raise InputError(
-            f"the name of a mechanism must be small letters, digits and hyphens, such as 'my-rule'; got {found.name!r}"
+            f"the name of a mechanism must be lower-case letters, digits and hyphens, such as 'my-rule'; got "
+            f"{found.name!r}"
         )
     return found
 

@@ -305,7 +305,7 @@ def _spread(beliefs: Sequence[Sequence[VectorMixture]]) -> Array:
     if not (spread > 0).all():
         axis = int(np.argmin(spread))
         raise InputError(
-            f"axis {axis} is the same number under every secret: it tells nothing about any and needs no noise; leave "
+            f"axis {axis} is the same number under every secret: it says nothing about any and needs no noise; leave "
             f"it out"
         )
     return np.asarray(spread, dtype=np.float64)

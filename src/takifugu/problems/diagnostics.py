@@ -285,11 +285,11 @@ _PRIORS = {
     "no-secret": Template("{rows:rows} had no secret in {column!r} and {rows:were} left out"),
     # Whether rows that are left out for want of a value go with the secret; before anything is asked, of some columns.
     "left-out-tells": Template(
-        "{columns:?what is empty in {columns:some} tells the secret|rows without a value are left out, and that tells "
-        "the secret}: {often!r} lacks {columns:?a value|one} in {share:%.1f} of its rows, {seldom!r} in {other:%.1f}. "
-        "{columns:?Such rows are left out of what is published, and whoever misses a person there|Whoever misses a "
-        "person in what is published} learns from it. Give what is missing a value of its own in the table first, such "
-        "as 'unknown', and it is hidden like the others",
+        "{columns:?missing values in {columns:some} reveal the secret|rows without a value are left out, and that "
+        "reveals the secret}: {often!r} lacks {columns:?a value|one} in {share:%.1f} of its rows, {seldom!r} in "
+        "{other:%.1f}. {columns:?Such rows are left out of what is published, and whoever misses a person "
+        "there|Whoever misses a person in what is published} learns from it. Give what is missing a value of its own "
+        "in the table first, such as 'unknown', and it is hidden like the others",
         "warning",
     ),
     "component-limit": Template("K hit its limit of {limit} for secret {secret!r}: allow more components", "warning"),
@@ -342,7 +342,7 @@ _SIDE_INFORMATION = {
     ),
     # What known columns tell by themselves; `odds` and `guess` are None where nothing may be told of the rows.
     "cell-tells": Template(
-        "the known columns ({columns:quoted}) are published as they are, and what they tell by themselves is not "
+        "the known columns ({columns:quoted}) are published as they are, and what they reveal by themselves is not "
         "hidden{odds:@inf→: in some cell one of the secrets does not occur at all|{odds:?: they change the odds "
         "between two secrets by a factor of up to {odds:.3g}, by the rows' shares|}}{guess:?, and a guess between two "
         "equally likely ones is right with a chance of up to {guess:%.0f}|}. The guarantee is about what the rest of a "
@@ -355,7 +355,7 @@ _LISTS = {
     # Lists, bounds and steps that were read from the data, and so are no public knowledge.
     "domain-read": Template(
         "the {values} values that {column!r} may take were read from the data{step:?, in bins {step:g} wide|}: that a "
-        "rare one is on the list tells that somebody has it. {to:@page→Give a public one under “Lists of values” to "
+        "rare one is on the list reveals that somebody has it. {to:@page→Give a public one under “Lists of values” to "
         "avoid that|Give a list that is public, with {arg:domain=}, to avoid that}"
     ),
     "lattice-read": Template(
@@ -418,8 +418,8 @@ _LISTS = {
         "channel together keep {total}"
     ),
     "other-smoothing": Template(
-        "for who adds a tenth of these rows instead the largest loss is {tenth:.3g}, and with ten times as many "
-        "{tenfold:.3g}, where {epsilon:.3g} is guaranteed"
+        "for an adversary who adds a tenth of these rows instead the largest loss is {tenth:.3g}, and with ten times "
+        "as many {tenfold:.3g}, where {epsilon:.3g} is guaranteed"
     ),
     "price-of-ignorance": Template(
         "{share:%.0f} of what the rows lose is the price of confidence, for what few rows leave unknown"
@@ -443,12 +443,12 @@ _LISTS = {
 
 _ASKED = {
     "guess-asked": Template(
-        "a best guess of {asked:%.4g} at most was asked for: between two secrets that were equally likely before, that "
+        "a best guess of {asked:%.4g} at most was requested: between two secrets that were equally likely before, that "
         "is {promise}"
     ),
     # `falls` says whether the error fell with every larger budget that was tried.
     "error-asked": Template(
-        "an error of {asked:.4g} of the spread at most was asked for: of {tried} guarantees tried, the strongest that "
+        "an error of {asked:.4g} of the spread at most was requested: of {tried} guarantees tried, the strongest that "
         "errs no more is {promise}, with {error:.3g}{falls:?|; the errors did not fall with every larger budget, so a "
         "stronger one may exist}"
     ),
@@ -470,23 +470,23 @@ _COLUMNS = {
         "warning",
     ),
     "tells-outright": Template(
-        "{column!r} tells {secret!r} outright: each of its values goes with one value of {secret!r} alone. Leave it "
-        "out unless it is needed, for little is left of such a column once the secret is hidden",
+        "{column!r} determines {secret!r}: each of its values occurs with one value of {secret!r} alone. Leave "
+        "it out unless it is needed, for little is left of such a column once the secret is hidden",
         "warning",
     ),
     "row-of-totals": Template(
-        "one row holds the sum of all others in {columns:some}: it looks like a row of totals, which is no person's "
+        "one row holds the sum of all others in {columns:some}: it looks like a row of totals, which is not a person's "
         "and would make the list of values far too long; remove it from the table",
         "warning",
     ),
     "looks-like-totals": Template(
-        "a row without a secret holds the sum of {columns:some}: it looks like a row of totals, which is no person's; "
-        "remove it from the table",
+        "a row without a secret holds the sum of {columns:some}: it looks like a row of totals, which is not a "
+        "person's; remove it from the table",
         "warning",
     ),
     # Labels that differ in capitals or blanks alone; `such_as` are some that many people share.
     "labels-alike": Template(
-        "{labels:,} labels of {column!r} look alike and differ in capitals or blanks alone{such_as:?, such as "
+        "{labels:,} labels of {column!r} look alike and differ only in case or spaces{such_as:?, such as "
         "{such_as:some}|}: if they mean the same, {to:@page→say so under {reading:tidy=}|give {reading:tidy=True}}, "
         "for each of them counts as a value of its own",
         "warning",
@@ -534,17 +534,16 @@ _COLUMNS = {
         "warning",
     ),
     "several-rows": Template(
-        "the values of {column!r} repeat, and each of them goes with one value of {secret!r}: if it names people, some "
-        "have several rows. The guarantee is for each row by itself, and k rows of one person may tell anything "
-        "together "
-        "unless they are independent given the secret, when the odds may move by its k-th power: publish a table with "
-        "one row for each person",
+        "the values of {column!r} repeat, and each of them occurs with one value of {secret!r}: if it names people, "
+        "some have several rows. The guarantee is for each row by itself, and k rows of one person may tell anything "
+        "together unless they are independent given the secret, when the odds may move by its k-th power: publish a "
+        "table with one row for each person",
         "warning",
     ),
     "rows-of-one-person": Template(
-        "people have up to {most} rows each by {column!r}, which are independent of one another given the secret by "
-        "the holder's word: then all rows of a person together may move the odds by the {most}-th power of the factor "
-        "that is guaranteed for one, and otherwise by anything",
+        "people have up to {most} rows each by {column!r}, which are independent of one another given the secret as "
+        "the data holder states: then all rows of a person together may move the odds by the {most}-th power of the "
+        "factor that is guaranteed for one, and otherwise by anything",
         "warning",
     ),
     "looks-like-dates": Template(
@@ -568,9 +567,10 @@ _COLUMNS = {
     ),
     # Groups so small that hiding them costs everyone, and those to merge them with.
     "rare-secrets": Template(
-        "{groups:groups} of {column!r} {groups:are} rare: what goes with so few rows is mostly chance, which "
+        "{groups:groups} of {column!r} {groups:are} rare: what is seen in so few rows is mostly chance, which "
         "confidence pays for with changed values{lone:?, and a group of one row is refused|}{merge:?. Merging "
-        "{merge:listed} makes a group of {together:rows}; what tells the merged apart is then no longer hidden|}",
+        "{merge:listed} makes a group of {together:rows}; what distinguishes the merged groups is then no longer "
+        "hidden|}",
         "warning",
     ),
 }
@@ -604,7 +604,7 @@ _READING = {
         "that|give {reading:na=[...]} to change that}"
     ),
     "sentinels-treated": Template("{cells:rows} had a declared sentinel in {column!r}, read as missing"),
-    "labels-tidied": Template("labels of {columns:commas} are read in small letters, without blanks around them"),
+    "labels-tidied": Template("labels of {columns:commas} are read in lower case, without spaces around them"),
     "labels-merged": Template("{cells:rows} of {column!r} became {into!r}: labels were merged"),
     "merge-unseen": Template(
         "no column of text has {texts:either}, of which {into!r} was to be made: see how the table writes it",
@@ -629,8 +629,8 @@ _AUDIT = {
         "every published value of {columns:bare} equals the true one: nothing was changed", "warning"
     ),
     "not-covered": Template(
-        "the calibration says nothing about {columns:bare}, which went out too: what these columns tell is not within "
-        "the guarantee",
+        "the calibration says nothing about {columns:bare}, which was published too: what these columns reveal is not "
+        "within the guarantee",
         "warning",
     ),
     "secret-published": Template(
@@ -661,7 +661,7 @@ _AUDIT = {
         "warning",
     ),
     "no-priors-attack": Template(
-        "nobody attacked with the calibration's own priors: which published column they are about is not clear"
+        "no attack used the calibration's own priors: which published column they are about is not clear"
     ),
     "order-tells": Template(
         "the order of the rows is not random, and tells {first!r} from {second!r}: {seen}, and a random order shows "

@@ -30,7 +30,7 @@ class Adversary:
             guess from one published value may be right more often.
         drift: "refuse" rows that plainly go with the secret more closely than the priors say, as those of another table
             do, or "allow" them where only who believes those priors counts.
-        repeats: where an id has several rows: "refuse", since the guarantee is about one row, or your word that the
+        repeats: where an id has several rows: "refuse", since the guarantee is about one row, or your statement that
             rows of a person are "independent" of one another given the secret.
         weaker: "refuse" a calibration whose guarantee leaves a share of the cases out, such as that of
             "wasserstein-approx", or "allow" it.

@@ -190,7 +190,7 @@ class Asked:
                         "{arg:{name}} does not go with {arg:private_fit}: nothing but the private counts may follow "
                         "from the rows, each of which is one person's, on the lists, and published in random order. "
                         "{rare:?Merge secrets that are too rare with others ({reading:merge=}), for how many rows are "
-                        "left out would tell of them|Leave one of the two out}",
+                        "left out would reveal something about them|Leave one of the two out}",
                         name=name,
                         rare=name == "leave_out",
                     )
@@ -235,7 +235,7 @@ def calibrated(
     lists = Row(*asked.columns, domain=asked.domain).domain
     require_no_codes(with_secrets(source, asked.secrets), [*asked.secrets, *asked.columns, *asked.known], lists)
     query = Row(*asked.columns, domain=asked.domain, other=asked.other)
-    step("Counting what goes with each secret")
+    step("Counting the values of each secret")
     of_priors: dict[str, Any] = {"secret": asked.secret, "query": query, "known": list(asked.known) or None}
     of_priors |= {"secrets": hidden, "reading": asked.read_as}
     priors = priors_asked_for(table, of_priors, beliefs=asked.by.beliefs, own=asked.by.own)
@@ -389,7 +389,8 @@ def _require_all_hidden(cells: Cells, named: Sequence[object] | None) -> None:
     if lacking := [one for one in cells.secrets if one not in matched]:
         raise InputError(
             f"{lacking[0]!r} is on the list of {cells.secret!r} and in none of the pairs, and with a private fit no "
-            f"row is left out, since how many there are would tell of them: name it in a pair, or leave pairs out"
+            f"row is left out, since how many there are would reveal something about them: name it in a pair, or "
+            f"leave pairs out"
         )
 
 

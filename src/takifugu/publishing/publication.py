@@ -242,7 +242,7 @@ def publish(
         confidence: the guarantee is for the population: see `calibrate`. None guarantees it for the sample alone.
         pairs: the pairs of secrets to hide from one another; every pair by default. A row of any other secret is
             refused, unless `Reading(leave_out=)` says that it does not go out.
-        keep: columns to hand over as they are, which the adversary is then taken to know.
+        keep: columns to publish unchanged, which the adversary is then taken to know.
         domain: the list of values of each column, as for `Row`; what is not given is read from the table.
         ledger: a `Ledger`, or the path of one: it lets each record out once.
         id: a column that tells people apart, by which the ledger knows records; by default all that is read of a row.

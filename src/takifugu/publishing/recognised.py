@@ -87,7 +87,7 @@ def to_publish(
     if own is None and id is not None:
         own = Recognition(b"for this look alone", require_id(id, names))
     if repeats != "refuse" and (own is None or not own.own.is_id):
-        raise InputError("repeats is about people with several rows: name the column that tells them apart with id")
+        raise InputError("repeats is about people with several rows: name the column that identifies them with id")
     if own is not None and own.own.is_id and own.own.columns[0] in read:
         raise InputError(
             f"{own.own.columns[0]!r} tells people apart, and is never published, kept, known or hidden beside "

@@ -111,7 +111,7 @@ def advice(one: ColumnFacts, is_listed: bool, told: Betrayal | None) -> str:
         "the same in every row": one.distinct == 1,
         "numbers in text: convert first": one.form is not None,
         "free text: do not publish": is_free_text(one),
-        "tells the secret: leave it out": told is not None and told.outright,
+        "reveals the secret: leave it out": told is not None and told.outright,
         "supported": is_listed,
     }
     return next((words for words, holds in reasons.items() if holds), "cannot be published as it is")

@@ -452,4 +452,4 @@ def about_scarce(name: Secret, counts: Array) -> Iterable[Diagnostic]:
 def check_roles(secret: str, answer: str) -> None:
     """The secret itself cannot be the answer."""
     if secret == answer:
-        raise InputError(f"column {answer!r} is both the secret and the answer: publishing it tells the secret")
+        raise InputError(f"column {answer!r} is both the secret and the answer: publishing it reveals the secret")

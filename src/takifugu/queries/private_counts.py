@@ -36,8 +36,8 @@ FEW_FOR_COUNTS = 5_000  # rows, which are public: of fewer little is left (docs/
 _MOST_ROWS = 1 << 53  # beyond, a count is no float
 _LIKE = ([20, 40, 60], ["no", "yes"])  # a list of a column, and one of secrets, to show how they are written
 _OUTSIDE = (
-    "a row has no value in {column!r}, or one that is not on the public list: every row is to be on it, since what is "
-    "left out tells of whom it belongs to. Add it to domain={{{column!r}: ...}}, or give such rows a value of their own"
+    "a row has no value in {column!r}, or one that is not on the public list: every row is to be on it, since what "
+    "is left out reveals whose it is. Add it to domain={{{column!r}: ...}}, or give such rows a value of their own"
 )
 
 
@@ -105,7 +105,7 @@ class Cells:
             raise InputError(
                 Message(
                     "private counts need the public list of the secret and of every column, since a list that is read "
-                    "from the rows tells of them, and there is none for {lacking:some}: give "
+                    "from the rows reveals something about them, and there is none for {lacking:some}: give "
                     "{to:@command→{arg:domain=} a file such as {example}|{arg:domain=}{example}}",
                     lacking=lacking,
                     example=json.dumps({name: _LIKE[name == secret] for name in (secret, *names)}),

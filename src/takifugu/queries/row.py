@@ -135,7 +135,7 @@ class Lines:
             raise InputError(
                 f"{told}{every}, and a prior needs at least 2: merge it with another secret, or {LEAVE_OUT}"
             )
-        totals = ". Remove a row that is no person's, such as one of totals" if rows == 1 else ""
+        totals = ". Remove a row that is not a person's, such as one of totals" if rows == 1 else ""
         raise InputError(
             f"{told}{self._emptiest([name], 'its ')}: none of them would be published, and whoever is missing there "
             f"would be known to have it. Fill the values in, give what is missing a value of its own in the table, "

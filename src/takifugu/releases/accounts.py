@@ -144,7 +144,7 @@ class Account:
                 return WHOLE
             raise PublishedOnceError(
                 "these records were published before, through a channel from a finite list. Such an answer is "
-                "published once: two draws of it tell more than one. Nothing was released; next time publish all "
+                "published once: two draws of it reveal more than one. Nothing was released; next time publish all "
                 "columns that may ever go out together, in one call"
             )
         if theta > 0 or self.theta == 0:
@@ -420,9 +420,8 @@ def require_within(budget: Calibration | None, calibration: Calibration) -> None
     allowed, promised = budget.guarantee, calibration.guarantee
     if not (allowed.is_provable and promised.is_provable and promised.implies(allowed)):
         raise BudgetError(
-            f"the budget allows {allowed}, and this calibration guarantees {promised}, which may tell more. Nothing "
-            f"was "
-            f"released; calibrate with the guarantee of the budget"
+            f"the budget allows {allowed}, and this calibration guarantees {promised}, which may reveal more. Nothing "
+            "was released; calibrate with the guarantee of the budget"
         )
     if _is_weaker(calibration, budget):
         raise BudgetError(

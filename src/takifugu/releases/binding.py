@@ -113,7 +113,7 @@ def bound_columns(
         )
     if others == "drop" and answer is not None and answer.private:
         raise InputError(
-            "with private counts every row is published, since what is left out tells of whom it belongs to: leave "
+            "with private counts every row is published, since what is left out reveals whose it is: leave "
             "others='drop' out"
         )
     if answer is not None and (strange := [name for name in keep if name not in answer.known]):
@@ -130,7 +130,7 @@ def bound_columns(
         cut = cut_named(one, {*available} - {one})
         if cut is not None and cut.column in keep and _is_cut(cut, calibration):
             raise InputError(
-                f"column {cut.column!r}, which was to be kept, tells the secret {one!r}, which is cut from it: it "
+                f"column {cut.column!r}, which was to be kept, reveals the secret {one!r}, which is cut from it: it "
                 f"cannot be published with what is meant to hide it. Nothing was released"
             )
     return found
@@ -204,7 +204,7 @@ def require_one_number(answer: Answer, count: int) -> None:
     if not answer.is_of_rows and count != 1:
         raise InputError(
             f"this calibration is for {answer.words}: one number about one group whose secret is hidden, and {count} "
-            f"values were given. Publishing the numbers of several groups tells which is whose"
+            f"values were given. Publishing the numbers of several groups reveals which is whose"
         )
 
 

@@ -424,7 +424,7 @@ class Vectors(Drawing):
             raise InputError(
                 f"this calibration is for {answer.words}: one vector of {size} numbers about one group whose secret "
                 f"is hidden, and an array of shape {ready.shape} was given. Publishing the numbers of several groups "
-                f"tells which is whose"
+                f"reveals which is whose"
             )
         if not several and (not one or (answer is not None and answer.is_of_rows)):
             raise InputError(

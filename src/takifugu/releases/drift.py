@@ -268,9 +268,10 @@ def refuse_drift(told: str | None) -> None:
     """Raise where the rows are plainly not those the priors describe."""
     if told is not None:
         raise InputError(
-            f"these rows go with the secret more closely than the priors of this calibration say: {told}. It was made "
-            f"for another table, or the table has changed. Nothing was released; calibrate with this table, or give "
-            f"Adversary(drift='allow') if the guarantee is meant for an adversary who believes those priors alone"
+            f"these rows are related to the secret more closely than the priors of this calibration say: {told}. It "
+            f"was made for another table, or the table has changed. Nothing was released; calibrate with this table, "
+            f"or give Adversary(drift='allow') if the guarantee is meant for an adversary who believes those priors "
+            f"alone"
         )
 
 

@@ -98,7 +98,7 @@ def release_file(
         calibration: from `takifugu.calibrate`.
         column: as for `takifugu.release`, and so is all that is not told here.
         secret: the column of secrets, which a calibration from `fit_priors` knows.
-        keep: columns to hand over as they are.
+        keep: columns to publish unchanged.
         others: what to do with rows whose secret stands in none of the calibrated pairs.
         of: of the calibration of a mean, the value of the secret whose rows are averaged.
         order: "keep" is your own statement that the order of the rows is random.

@@ -597,13 +597,13 @@ _DEARER = (
 )
 _SAME_IDS = (
     "{rows:,} of {total:,} rows are of people whose records were published before ({words}): two releases about one "
-    "person tell more than one. Nothing was released; publish the others alone with Ledger(..., only_new=True). If the "
-    "ids of other people are the same, give them a ledger of their own"
+    "person reveal more than one. Nothing was released; publish the others alone with Ledger(..., only_new=True). If "
+    "the ids of other people are the same, give them a ledger of their own"
 )
 _SAME_VALUES = (
     "{rows:,} of {total:,} rows agree in {words} with rows that were published before: they are the same records, or "
-    "alike by chance, which nobody can tell without an id. Nothing was released; name a column that tells people apart "
-    "with id=, publish with Ledger(..., only_new=True) what was appended since, or, if nobody in this table was "
+    "alike by chance, which cannot be decided without an id. Nothing was released; name a column that identifies "
+    "people with id=, publish with Ledger(..., only_new=True) what was appended since, or, if nobody in this table was "
     "published before, say so with Ledger(..., new_people=True)"
 )
 _NOT_COMPARABLE = (
@@ -613,12 +613,12 @@ _NOT_COMPARABLE = (
 )
 _NOT_BY_THIS = (
     "only_new needs records that the ledger knows by {words}, and it knows some in another way: which rows are new "
-    "cannot be told. Nothing was released; publish a table of the new rows alone"
+    "cannot be decided. Nothing was released; publish a table of the new rows alone"
 )
 _NOT_APPENDED = (
     "without an id only_new is for a table to which rows were appended, and this one lacks some that were published: "
-    "by {words} alone nobody can tell which rows are new. Nothing was released; name a column that tells people apart "
-    "with id=, or publish a table of the new people alone with Ledger(..., new_people=True)"
+    "by {words} alone it cannot be decided which rows are new. Nothing was released; name a column that identifies "
+    "people with id=, or publish a table of the new people alone with Ledger(..., new_people=True)"
 )
 _ANOTHER_GROUP = (
     "a number about one group was published with this ledger. A second one, of another group or of the same, tells "
@@ -652,9 +652,8 @@ def _require_as_strong(opening: dict[str, Any], calibration: Calibration) -> Non
     if opening.get("guarantee") == "approximate" and calibration.guarantee.is_provable:
         raise CompositionError(
             "the budget of these records was set under a weaker guarantee, which says nothing for a share of the "
-            "cases, "
-            "and this calibration makes the full one: nothing was released. Give a budget of the full guarantee to a "
-            "new ledger, or publish with a calibration of the weaker one"
+            "cases, and this calibration makes the full one: nothing was released. Give a budget of the full guarantee "
+            "to a new ledger, or publish with a calibration of the weaker one"
         )
 
 

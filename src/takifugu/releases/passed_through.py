@@ -159,9 +159,9 @@ class KnownCells:
         """Raise where a cell was not counted."""
         if self._uncounted:
             raise InputError(
-                f"{self._uncounted:,} of {self._rows:,} rows have in {' and '.join(map(repr, self.names))}, which goes "
-                f"along as it is, what no row had when the priors were fitted: nothing bounds what they tell to who "
-                f"reads it. Nothing was released; calibrate with this table"
+                f"{self._uncounted:,} of {self._rows:,} rows have in {' and '.join(map(repr, self.names))}, which is "
+                "published unchanged, what no row had when the priors were fitted: nothing bounds what they tell to "
+                "who reads it. Nothing was released; calibrate with this table"
             )
 
     def told(self) -> str | None:

@@ -66,7 +66,8 @@ class Plan:
         require_kept(calibration, by.weaker == "allow")
         if order == "keep" and calibration.answer is not None and calibration.answer.private:
             raise InputError(
-                "rows that go with private counts are shuffled, since where one stands may tell: leave order out"
+                "rows that are published with private counts are shuffled, since where one stands may tell: leave "
+                "order out"
             )
         drawing = drawing_of(calibration, {**(numbers or {}), "granularity": to.granularity})
         if not to.allow_no_noise and (words := drawing.bare):

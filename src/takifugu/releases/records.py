@@ -466,8 +466,8 @@ def require_one_row(own: Identity, ordered: Hashes, repeats: str) -> int:
     most = most_alike(ordered) if own.is_id else 1
     if most > 1 and repeats == "refuse":
         raise InputError(
-            f"people have up to {most:,} rows each by {own.words}, and the guarantee is about one row: what "
-            f"the rows of a person tell together may be anything, even where each tells nothing. Nothing was "
+            f"people have up to {most:,} rows each by {own.words}, and the guarantee is about one row: together the "
+            f"rows of a person may reveal anything, even where each alone reveals nothing. Nothing was "
             f"published; make one row of each person, with the columns of all their rows side by side, and publish "
             f"these together; or, where the rows of a person are independent of one another given the secret, say so "
             f"with repeats='independent'"

@@ -197,7 +197,7 @@ def release(
             calibration from `fit_priors` knows. A secret is checked and never published.
         column: the column of a table to publish, or a list of those of a vector. A calibration from `fit_priors` knows
             its own, and refuses others.
-        keep: columns of the table to hand over as they are. By default none is: what the calibration does not
+        keep: columns of the table to publish unchanged. By default none is: what the calibration does not
             cover may tell the secret all by itself.
         others: what to do with rows whose secret stands in none of the calibrated pairs: "error", "drop" them,
             or "release" them without a guarantee.
@@ -301,7 +301,7 @@ def released(
     whose: Any = secret
     calibration = plan.calibration
     frame, answer = as_frame(given), calibration.answer
-    missing = "refuse" if plan.is_private else missing  # what is left out tells of whom it belongs to
+    missing = "refuse" if plan.is_private else missing  # what is left out reveals whose it is
     if of is not None or is_of_table(calibration):
         refuse_beside_a_mean(column, whose, keep)
         given, frame = one_number(given, None, plan, of), None

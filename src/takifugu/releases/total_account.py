@@ -20,7 +20,7 @@ FIRST, AGAIN, INDEPENDENT, LOCAL = "first", "again", "independent", "local"
 RULES = {
     FIRST: "the first, at what its own guarantee states",
     AGAIN: "the same answer as the first, within the noise that was paid for with it",
-    INDEPENDENT: "independent of the others by the publisher's word, at what its own guarantee states",
+    INDEPENDENT: "independent of the others as the publisher states, at what its own guarantee states",
     LOCAL: "at its local price, which holds for any two values",
 }
 

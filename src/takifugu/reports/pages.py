@@ -196,7 +196,8 @@ def _priors_table(facts: NoiseFacts) -> str:
 def _shape(secret: SecretFacts) -> str:
     if secret.components is None:
         return TOO_FEW
-    return f"{secret.components:,} {'point' if secret.is_discrete else 'bell'}{'s' * (secret.components != 1)}"
+    kind = "point" if secret.is_discrete else "Gaussian component"
+    return f"{secret.components:,} {kind}{'s' * (secret.components != 1)}"
 
 
 def _comparison_table(facts: NoiseFacts) -> str:
@@ -429,7 +430,7 @@ def _about_probabilities(facts: ChannelFacts) -> str:
             "for them."
         )
     return (
-        "The probabilities are for you alone: they were fitted to rows and tell of them. Analysts can be given "
+        "The probabilities are for you alone: they were fitted to rows and describe them. Analysts can be given "
         "estimates that you make, or shares that are kept."
     )
 

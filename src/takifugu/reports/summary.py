@@ -173,7 +173,7 @@ class Publication:
         if (lost := max(self.columns, key=_lost)) and _lost(lost) > _USELESS:
             given = self.guess_before > _GIVEN_AWAY
             telling = (
-                "True rows nearly give the secret away, and so few of them may leave as they are. " if given else ""
+                "True rows nearly give the secret away, so few of them may be published unchanged. " if given else ""
             )
             lines.append(
                 f"Single cells of {clean(lost.name)} say little. {telling}The rarest secret decides how much has to "
@@ -268,9 +268,9 @@ class Publication:
             return "It holds whatever anybody believes and knows of all other rows: the channel was fitted to no rows."
         if answer is not None and answer.private:
             return (
-                f"It holds also for an adversary who knows all other rows: the channel was fitted to private counts "
-                f"alone (epsilon "
-                f"= {number(answer.private)}), whose cost is in the factor. Counts, channel and proof may be public."
+                "It holds also for an adversary who knows all other rows: the channel was fitted to private counts "
+                f"alone (epsilon = {number(answer.private)}), whose cost is in the factor. Counts, channel and proof "
+                "may be public."
             )
         others = " or ".join(f"'{clean(name)}'" for name in names if name is not None)
         if None not in names:
@@ -285,7 +285,7 @@ class Publication:
             if others
             else ""
         )
-        return f"{also}The channel was fitted to these very rows, so its probabilities tell of them and stay private."
+        return f"{also}The channel was fitted to these very rows, so its probabilities describe them and are private."
 
     def _headline(self, *, would: bool) -> str:
         """Against whom, what changes by how much at most, and what that rests on."""
@@ -312,7 +312,7 @@ class Publication:
         fitted = own and None in belief_names(self.calibration.beliefs)  # to the rows that are published
         less = "; no guarantee against one who knows all other rows" if fitted else ""
         if has_code("order-kept", self.calibration.findings):
-            less += "; rows keep their order, by the publisher's word that it is random"
+            less += "; rows keep their order, which the publisher states is random"
         return f"For {self._adversary}{known}, {kept}{row} ({self._basis}{less})."
 
     @property

@@ -158,7 +158,7 @@ def for_each_row(calibration: Calibration) -> str | None:
         most, column = stated["most"], stated["column"]
         return (
             f"That is for one row: people have up to {most} each ({column!r}), independent of one "
-            f"another given the secret by the holder's word, and then all rows of one person move odds by the "
+            f"another given the secret as the data holder states, and then all rows of one person move odds by the "
             f"{most}-th power at most."
         )
     names = [repr(one["column"]) for one in calibration.findings if one.code == "several-rows"]
@@ -166,7 +166,7 @@ def for_each_row(calibration: Calibration) -> str | None:
         return None
     return (
         f"That is for one row: people seem to have several here ({' and '.join(names)}), and all rows of one person "
-        f"together tell more."
+        "together reveal more."
     )
 
 
@@ -211,8 +211,8 @@ def priors(facts: NoiseFacts) -> str | None:
         return None
     told = ", ".join(f"{number(one.theta)} for {one.prior}" for one in others)
     return (
-        f"This hangs on the prior: θ is {number(facts.theta)} here, {told}. Nobody knows which an adversary believes: "
-        f"ask for confidence, give all of them as beliefs, of which the worst counts, or publish from a list."
+        f"This depends on the prior: θ is {number(facts.theta)} here, {told}. Nobody knows which an adversary "
+        "believes: ask for confidence, give all of them as beliefs, of which the worst counts, or publish from a list."
     )
 
 
@@ -232,7 +232,7 @@ def order(facts: Facts) -> str | None:
         )
     return (
         f"For {values:,} published values start from α = {advised}: at α = {number(facts.alpha)} some of so many will "
-        f"be unlucky, and tell more than one value alone would. Rows from a list, with odds, need no such choice."
+        "be outliers, and reveal more than a single value would. Rows from a list, with odds, need no such choice."
     )
 
 
@@ -395,7 +395,7 @@ def stronger(calibration: Calibration) -> str:
     rows = sum(calibration.beliefs[0].rows.get(secret, 0) for secret in calibration.pairs.secrets)
     few = f"for a table of fewer than {FEW_FOR_COUNTS:,} rows, one fitted to another table or to no data"
     other = few if rows < FEW_FOR_COUNTS else "one fitted to private counts"
-    return f"This channel guarantees nothing against somebody who knows all other rows; {other} does."
+    return f"This channel guarantees nothing against an adversary who knows all other rows; {other} does."
 
 
 def all_other_rows(facts: ChannelFacts) -> str | None:

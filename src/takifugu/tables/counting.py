@@ -287,7 +287,7 @@ def _check_values(column: str, extents: dict[Secret, Extent]) -> None:
         raise beyond_digits(f"the values of {column!r}", low)
     if low == high:
         raise InputError(
-            f"column {column!r} is {low:g} in every row: it tells nothing about any secret and needs no noise"
+            f"column {column!r} is {low:g} in every row: it says nothing about any secret and needs no noise"
         )
     if not math.isfinite(high - low):
         raise InputError(f"column {column!r} runs from {low:g} to {high:g}, which is beyond float64: rescale it")
@@ -442,7 +442,7 @@ def joint_overview(
     if len(set(columns)) < len(columns):
         raise InputError(f"each column must be named once, got {listed(columns)}: a copy tells nothing more")
     if secret in columns:
-        raise InputError(f"column {secret!r} is both the secret and an answer: publishing it tells the secret")
+        raise InputError(f"column {secret!r} is both the secret and an answer: publishing it reveals the secret")
     chosen = None if secrets is None else list(secrets)
     return {
         column: overview(table, secret, column, chosen, needed=[other for other in columns if other != column])

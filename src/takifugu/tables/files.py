@@ -435,7 +435,7 @@ def sheet_as_text(path: str, target: Path, reading: Reading) -> Sheet:
     if not readable:
         raise InputError(f"{where} cannot be read: it is damaged or locked with a password; save it anew as .xlsx")
     if chosen is None:
-        raise InputError(f"{where} is empty: no sheet that was asked for has anything in it")
+        raise InputError(f"{where} is empty: none of the requested sheets has anything in it")
     name, rows = chosen
     with target.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(_unpadded([[_spelled(cell) for cell in row] for row in rows]))

@@ -43,7 +43,7 @@ class Reading:
         skip: the number of lines above the header.
         sheet: the name of an Excel sheet, or its position, from 0, where none is called so.
         missing: "drop" rows that lack a needed value and count them, or "refuse" the table.
-        tidy: labels are the same whatever their capitals and blanks: each is read in small letters, with one blank
+        tidy: labels are the same whatever their case and spaces: each is read in lower case, with one space
             between words and none around them.
         merge: labels that become one, in every column of text that has them: {"rare": ["HIV", "Sickle cell"]}, or
             texts such as "rare=HIV,Sickle cell". A ledger knows records by what was read before.
