@@ -259,6 +259,8 @@ def population(facts: Facts) -> str | None:
         return f"That is for the population, not only for these rows: {evidence.sentence}.{cost}"
     if not any(belief.rows for belief in facts.calibration.beliefs):
         return None
+    if facts.calibration.channel.publishes == "values" and not hasattr(facts.calibration.guarantee, "alpha"):
+        return "That is for an adversary who believes these rows’ own shares, and not for the population."
     return (
         "That is for an adversary who believes these rows’ own shares; "
         "with confidence=0.95 it would be for the population too."
