@@ -198,13 +198,13 @@ def test_options_that_are_not_for_so_many_values(small_limit):
     for wrong in (*wishes, {"diagonal": 0.1}, {"loss": [[1.0]]}):
         for solver in ("columns", "auto"):
             with pytest.raises(InputError, match="knows no"):
-                tk.calibrate(laws, odds=2, options={"solver": solver}, **wrong)
+                tk.calibrate(laws, odds=2, options={"solver": solver, **wrong})
     for wrong in ({"rounds": 0}, {"caution": -1}, {"weights": [1]}, {"weights": [1, -1]}):
         with pytest.raises(InputError):
-            tk.calibrate(laws, odds=2, options={"solver": "columns"}, **wrong)
+            tk.calibrate(laws, odds=2, options={"solver": "columns", **wrong})
     for strange in ({"rounds": 2}, {"caution": 1.0}):
         with pytest.raises(InputError, match="knows no"):
-            tk.calibrate(laws, odds=2, options={"solver": "program"}, **strange)
+            tk.calibrate(laws, odds=2, options={"solver": "program", **strange})
     with pytest.raises(InputError, match="solver must be"):
         tk.calibrate(laws, odds=2, options={"solver": "simplex"})
     with pytest.raises(MechanismError, match="band"):
