@@ -292,7 +292,7 @@ def test_every_argument_of_publish_is_taken():
     ("sizes", "secrets", "says"),
     [
         ((20,), 2, None),
-        ((25, 20), 2, "for 500 combinations of 2 columns and 2 secrets: about 2 minutes; coarser lists or fewer"),
+        ((25, 20), 2, "for 500 combinations of 2 columns and 2 secrets: about 20 seconds; coarser lists or fewer"),
         ((40,), 60, "for 40 values and 60 secrets: about 20 seconds; coarser lists are quicker"),
     ],
 )

@@ -408,13 +408,14 @@ MOST_COLUMNS = 64  # together: nearly every row of more is the only one of its k
 MOST_PROBABILITIES = 100_000  # of all secrets, beyond 2,000 values: of more nobody has measured how long it takes
 _MOST_SECONDS = 3 * 3_600.0
 _SHORT = 20.0  # seconds that need no word
+_FEW_SECRETS, _MOST_BY_CONES = 2, 1_400  # whose confidence is found by cones; of more secrets other ways take over
 
 
 def seconds(values: int, secrets: int) -> float:
     """About how long the search takes on one core, with confidence; to a factor of two or three.
 
-    Measured, in seconds of processor time: 36 values of 60 secrets 15, 216 of 8 12, 486 of 2 50, 100 of 30 30; and
-    beyond 2,000 values 7,175 of 2 secrets 12 and of 12 secrets 76.
+    Measured, in seconds of processor time: of 2 secrets, by cones, 104 values 1.7, 209 5.6, 393 10 and 486 22; of 60
+    secrets 36 values 15, of 30 secrets 100 30; and beyond 2,000 values 7,175 of 2 secrets 12 and of 12 secrets 76.
 
     Args:
         values: how many different rows a channel has.
@@ -428,6 +429,8 @@ def seconds(values: int, secrets: int) -> float:
     """
     if values > MOST_VALUES:
         return 10.0 + 90.0 * values * secrets / MOST_PROBABILITIES
+    if secrets <= _FEW_SECRETS and values <= _MOST_BY_CONES:
+        return 1.0 + float((values / 100) ** 1.85) * secrets / 2
     return 10.0 + 30.0 * float((values / 100) ** 2.5 * (max(secrets, 8) / 30) ** 2.2)
 
 
@@ -435,7 +438,7 @@ def about(values: int, secrets: int) -> str | None:
     """That time in words; None where it is short.
 
     >>> about(500, 2), about(40, 2)
-    ('about 2 minutes', None)
+    ('about 20 seconds', None)
     """
     found = seconds(values, secrets)
     if found < _SHORT:
