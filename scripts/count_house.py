@@ -19,6 +19,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "takifugu"
 APART = ("paper", "studies")  # the evaluation, which no budget is for
 MOST_PARAMETERS, MOST_OF_PUBLIC = 8, 14
+# Of what the package itself offers: what it is about comes first, and objects of options are no arguments of their own.
+MOST_SUBJECTS, OPTION_OBJECTS = 3, frozenset({"Adversary", "Utility", "Reading"})
 # The packages, or modules, whose classes are told apart by those who own them and by nobody else.
 FAMILIES = ("laws", "channels", "divergences", "problems.guarantee", "problems.guarantees")
 NAMESAKES = ("commands",)  # a command has the name of what it runs
@@ -109,17 +111,21 @@ class Module:
 
     def long_signatures(self, public: frozenset[str]) -> list[str]:
         """Functions with more parameters than they may have; `self` and `cls` are none."""
-        found = []
+        return [
+            f"{self.name}.{name} ({count})"
+            for name, node in self._functions()
+            if (count := _parameters(node, is_public=(of := f"{self.name}.{name}") in public))
+            > (MOST_OF_PUBLIC if of in public else MOST_PARAMETERS)
+        ]
+
+    def _functions(self) -> "Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]":
+        """All functions with their names, those of classes behind the name of the class."""
+        owners = {
+            inner: node.name for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef) for inner in node.body
+        }
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_overload(node):
-                given = node.args
-                names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
-                names += [one.arg for one in (given.vararg, given.kwarg) if one is not None]
-                count = len(names) - (names[:1] in (["self"], ["cls"]))
-                most = MOST_OF_PUBLIC if f"{self.name}.{node.name}" in public else MOST_PARAMETERS
-                if count > most:
-                    found.append(f"{self.name}.{node.name} ({count})")
-        return found
+                yield f"{owners[node]}.{node.name}" if node in owners else node.name, node
 
     def told_apart(self, kinds: dict[str, str]) -> int:
         """How often `isinstance` or a pattern asks for a class of which another package is the owner."""
@@ -163,6 +169,18 @@ class Module:
             for node in self.tree.body
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and not node.name.endswith("Error")
         ]
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, *, is_public: bool) -> int:
+    """How many parameters a function has, but for `self`; of a public one those that are named, beside its objects."""
+    given = node.args
+    first = [*given.posonlyargs, *given.args]
+    first = first[first[:1] != [] and first[0].arg in ("self", "cls") :]
+    rest = [*given.kwonlyargs, *(one for one in (given.vararg, given.kwarg) if one is not None)]
+    if not is_public:
+        return len(first) + len(rest)
+    rest = [one for one in rest if one.annotation is None or not _named(one.annotation) & OPTION_OBJECTS]
+    return max(0, len(first) - MOST_SUBJECTS) + len(rest)
 
 
 def _is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -227,7 +245,7 @@ class House:
 
     @property
     def public(self) -> frozenset[str]:
-        """Functions that the package itself offers, by the modules that define them."""
+        """Functions that the package itself offers, and how its classes are made, by the modules that define them."""
         root = next((one for one in self.modules if "." not in one.name), None)
         if root is None:
             return frozenset()
@@ -239,10 +257,10 @@ class House:
             for alias in node.names
         }
         return frozenset(
-            f"{one.name}.{node.name}"
+            f"{one.name}.{node.name}" + ".__init__" * isinstance(node, ast.ClassDef)
             for one in self.modules
             for node in one.tree.body
-            if isinstance(node, ast.FunctionDef) and node.name in offered
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in offered
         )
 
     @property

@@ -172,3 +172,23 @@ def test_types_and_docstrings_are_within_their_budgets():
     core = House.read(SCRIPT.parents[1] / "src" / "takifugu").without(*COUNTED["APART"])
     assert core.anys / core.code_lines * 1000 <= 12
     assert core.docstring_share >= 0.25
+
+
+@pytest.mark.parametrize(
+    ("signature", "count"),
+    [
+        ("a, b, c, *, " + ", ".join(f"d{k}" for k in range(14)), None),
+        ("a, b, c, *, " + ", ".join(f"d{k}" for k in range(14)) + ", how: Adversary | None, to: 'Utility'", 15),
+        ("a, b, c, *, " + ", ".join(f"d{k}" for k in range(14)) + ", how: Adversary | None, r: house.Reading", None),
+        ("a, b, c, d, *, " + ", ".join(f"d{k}" for k in range(14)), 15),
+        (", ".join(f"d{k}" for k in range(18)), 15),
+        ("a, *, " + ", ".join(f"d{k}" for k in range(14)) + ", **options", 15),
+    ],
+)
+def test_of_what_is_offered_named_parameters_count_beside_its_subject_and_objects(tmp_path, signature, count):
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "__init__.py").write_text("from house.doors import enter, Door\n")
+    made = f"def enter({signature}):\n    pass\n\n\nclass Door:\n    def __init__(self, {signature}):\n        pass\n"
+    (tmp_path / "house" / "doors.py").write_text(made)
+    found = House.read(tmp_path / "house").long_signatures
+    assert found == ([] if count is None else [f"house.doors.enter ({count})", f"house.doors.Door.__init__ ({count})"])

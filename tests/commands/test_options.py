@@ -36,7 +36,7 @@ def table(tmp_path):
         (["publish"], "SOURCE is missing. See takifugu publish --help"),
         (["publish", "--odds", "x"], "--odds: 'x' is not a number. See takifugu publish --help"),
         (["publish", "--seed", "1.5"], "--seed: '1.5' is not a whole number. See takifugu publish --help"),
-        (["publish", "--others", "x"], "--others: 'x' is not one of 'error', 'drop', 'release'. See takifugu publish"),
+        (["publish", "--others", "x"], "--others: 'x' is not one of 'error', 'drop'. See takifugu publish"),
         (["publish", "--secrt"], "there is no option --secrt: did you mean --secret"),
         (
             ["publish", "a", "b", "c", "--secret", "s", "--columns", "c"],

@@ -14,7 +14,9 @@ from click.testing import CliRunner
 import takifugu
 from takifugu.cli import main
 from takifugu.commands.output import _NAMES, in_flags
-from takifugu.releases.binding import outside
+from takifugu.errors import InputError
+from takifugu.releases.binding import outside, require_inside
+from takifugu.tables.table import Table
 
 SOURCE = Path(takifugu.__file__).parent
 ROOMS = ("problems", "mechanisms", "tables", "queries", "calibration", "certificates", "releases", "audits")
@@ -93,7 +95,7 @@ def test_every_flag_that_a_sentence_names_is_one():
             "leave them out (--leave-out), or give coarser lists (--domain)",
         ),
         (
-            "or leave it out, with leave_out=[...] in publish or by naming the others in `secrets`",
+            "or leave it out, with Reading(leave_out=[...]) in publish or by naming the others in `secrets`",
             "or leave it out by naming the others with --pair",
         ),
         ("column 'theta' has no value in any row", "column 'theta' has no value in any row"),
@@ -111,8 +113,11 @@ def test_a_sentence_and_its_twin(python, typed):
 
 
 def test_rows_in_no_pair_are_told_in_the_words_of_the_command():
+    with pytest.raises(InputError) as refused:
+        require_inside(Table(pd.DataFrame({"s": [*"aabbc"], "x": 1})), ["s"], ["x"], ["a", "b"])
+    words = "Name those secrets with --pair too, or leave the rows out with --others drop."
+    assert words in in_flags(str(refused.value), "publish")
     told = outside(2, 9, frozenset("ab"))
-    assert "Name those secrets with --pair too, give --others drop" in in_flags(told, "publish")
     assert "Calibrate with those secrets, give --others drop" in in_flags(told, "release")
 
 

@@ -128,7 +128,9 @@ def test_rows_without_a_value_are_dropped_as_the_refusal_says(spark):
     rows = [lacks.get(i, ("ab"[i % 2], "xyz"[i % 3], float(i % 4))) for i in range(200)]
     frame = spark.createDataFrame(rows, "s string, ward string, `dose` double")
     made = tk.calibrate(tk.fit_priors(frame, secret="s", query=tk.Row("ward", "dose")), odds=2)
-    with pytest.raises(InputError, match="missing values: fill those rows, or drop them with missing='drop'"):
+    with pytest.raises(
+        InputError, match=r"missing values: fill those rows, or drop them with Reading\(missing='drop'\)"
+    ):
         tk.release(frame, made, others="drop", utility=tk.Utility(allow_no_noise=True))
     assert (
         tk.release(frame, made, utility=tk.Utility(allow_no_noise=True), reading=tk.Reading(missing="drop")).count()

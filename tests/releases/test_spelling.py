@@ -104,7 +104,7 @@ def test_rows_without_a_value_meet_one_rule(library):
     out = tk.release(frame, made, reading=tk.Reading(missing="drop"))
     assert len(out.collect() if library is pl.LazyFrame else out) == 90
     assert len(tk.publish(table, secret="s", columns=["v"], confidence=None).table) == 90
-    with pytest.raises(tk.InputError, match="missing must be one of 'refuse', 'drop'"):
+    with pytest.raises(tk.InputError, match="missing must be one of 'drop', 'refuse'"):
         tk.release(frame, made, reading=tk.Reading(missing="fill"))
 
 

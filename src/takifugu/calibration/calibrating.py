@@ -92,23 +92,14 @@ class Population:
         """What a rule found for the sample, or what is enough for the population too."""
         if self.assurance is None and self.confidence is None:
             return found, None
-        from takifugu.mechanisms import assured, confident
+        from takifugu.mechanisms import Sureness, assured, confident
 
         without = expected_loss(rule, problem, found.channel)
         if self.assurance is not None:
             level = 0.95 if self.confidence is None else self.confidence
             return assured(rule, problem, asked, level=level, found=found, without=without)
-        return confident(
-            rule,
-            problem,
-            asked,
-            level=float(self.confidence or 0),
-            seed=self.seed,
-            found=found,
-            without=without,
-            shared=self.shared,
-            halvings=self.halvings,
-        )
+        sure = Sureness(float(self.confidence or 0), self.seed, self.halvings, self.shared)
+        return confident(rule, problem, asked, sure, found=found, without=without)
 
 
 # What a calibration has to say about the rows and the assumptions it rests on, once its channel is found.

@@ -69,7 +69,7 @@ _VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|[-+\w.]*\w|"
 
 _BARE = re.compile(rf"(?<![\w'\"=.])({_NAMES})=({_VALUE})(?!\w)")
 # What stands in an object of options in Python has a flag of its own.
-_OBJECT = re.compile(rf"\b(?:Adversary|Utility|Reading|Ledger)\((?:\.\.\., )?(\w+=(?:{_VALUE}))\)")
+_OBJECT = re.compile(rf"(?<!reading=)\b(?:Adversary|Utility|Reading|Ledger)\((?:\.\.\., )?(\w+=(?:{_VALUE}))\)")
 _QUOTED = re.compile(rf"`({_NAMES})`")
 _OPENING = re.compile(rf"^({_NAMES}) (?=(?:must|is|are|was|has|have|cannot|takes|needs|leaves|holds)\b)")
 _URGED = re.compile(rf"\b([Gg]ive|[Ll]eave|ask for|with) ({_NAMES})\b(?=(?: out| too| alone)?(?:[.,;:]|$)| out\b)")
@@ -94,11 +94,11 @@ def in_flags(sentence: str, command: str | None = None) -> str:
     """
     for python, typed in (_OF_COMMANDS.get(command or "", {}) | _PHRASES).items():
         sentence = sentence.replace(python, typed)
-    sentence = _OBJECT.sub(r"\1", sentence)
     sentence = _NOISE.sub(lambda found: _rounded_up(found[0]), sentence)
     sentence = _READING.sub(
         lambda found: f"give {_flag(found[1], '')}{'' if found[2] == '...' else ' ' + found[2]}", sentence
     )
+    sentence = _OBJECT.sub(r"\1", sentence)
     sentence = re.sub(r"binned\(('?)([^,()']+)\1, \[\.\.\.\]\)", r"--known \2:EDGE:EDGE", sentence)
     sentence = _QUERY.sub(lambda found: f"--query {found[1].lower()}:{_listed(found[2])}", sentence)
     sentence = _BUDGET.sub(lambda found: f"({found[1].replace('=', ' = ')})", sentence)

@@ -22,6 +22,7 @@ from takifugu.mechanisms.draws import rows_in_words as rows_in_words
 from takifugu.mechanisms.draws import with_rows as with_rows
 from takifugu.mechanisms.evidence import Confidence as Confidence
 from takifugu.mechanisms.evidence import Shared as Shared
+from takifugu.mechanisms.evidence import Sureness as Sureness
 from takifugu.mechanisms.evidence import confident as confident
 from takifugu.mechanisms.least_noise import Exact as Exact
 from takifugu.mechanisms.least_noise import Laplace as Laplace

@@ -167,28 +167,29 @@ def _is_of_normals(problem: Problem) -> bool:
     return True
 
 
-def confident(
-    rule: Mechanism,
-    problem: Problem,
-    asked: Guarantee,
-    *,
-    level: float,
-    seed: int,
-    found: Found,
-    without: float,
-    shared: Shared | None = None,
-    halvings: int = 0,
-) -> tuple[Found, Confidence]:
-    """A channel for the centre and every draw of the posterior, no better than what was found for the sample.
+@dataclass(frozen=True)
+class Sureness:
+    """How sure the guarantee is to hold for the population, and by which draws that is judged.
 
-    Whoever chooses among 2ʰ such channels, each with draws of its own, asks for h `halvings`: each then passes by
-    chance so much more rarely that the confidence holds for the one that is chosen.
+    Whoever chooses among 2ʰ channels, each with draws of its own, asks for h `halvings`: each then passes by chance so
+    much more rarely that the confidence holds for the one that is chosen. Calibrations may share what they draw.
     """
-    seed = integer("seed", seed, least=0)
+
+    level: float
+    seed: int
+    halvings: int = 0
+    shared: Shared | None = None
+
+
+def confident(
+    rule: Mechanism, problem: Problem, asked: Guarantee, sure: Sureness, *, found: Found, without: float
+) -> tuple[Found, Confidence]:
+    """A channel for the centre and every draw of the posterior, no better than what was found for the sample."""
+    level, seed, halvings = sure.level, integer("seed", sure.seed, least=0), sure.halvings
     if found.channel.publishes == "number" and _is_on_grids(found.channel, asked):
         least = found.channel.as_noise().size
         judged: dict[str, Any] = {"level": level, "seed": seed, "halvings": halvings}
-        theta = _confident_noise(problem, asked, floor=least, shared=shared or Shared(), **judged)
+        theta = _confident_noise(problem, asked, floor=least, shared=sure.shared or Shared(), **judged)
         # The noise is one number on which every loss depends monotonically: the draws that set it may judge it.
         made = Found(GaussianNoise(theta), found.place if theta == least else None)
         return made, Confidence(level, draws_needed(level, halvings=halvings), seed, without)

@@ -346,10 +346,11 @@ def _priors(given: object, what: str, *, name: str | None) -> list[Priors]:
 
 
 def _copy(one: Priors, **changes: Any) -> Priors:
-    kept = {key: getattr(one, key) for key in ("answer", "findings", "rows", "subsets", "lattice", "counts", "pseudo")}
+    kept = {key: getattr(one, key) for key in ("answer", "findings", "rows", "subsets", "counts", "pseudo")}
     laws = changes.pop("laws", one)
     made = Priors(laws, **(kept | {"label": one.label} | changes))
     made.scarce, made.drawn, made.loss, made.pairs = one.scarce, one.drawn, one.loss, one.pairs
+    made.lattice = one.lattice
     return made
 
 

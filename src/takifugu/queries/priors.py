@@ -110,7 +110,6 @@ class Priors(Plotted, dict[Secret, Law]):
         findings: Iterable[Diagnostic] = (),
         rows: Mapping[Secret, int] | None = None,
         subsets: Mapping[Secret, Subset] | None = None,
-        lattice: Lattice | None = None,
         counts: Mapping[Secret, Array] | None = None,
         pseudo: Mapping[Secret, Array] | None = None,
         label: str = "",
@@ -121,7 +120,7 @@ class Priors(Plotted, dict[Secret, Law]):
         self.findings = tuple(findings)
         self.rows = dict(rows or {})
         self.subsets = dict(subsets or {})
-        self.lattice = lattice
+        self.lattice: Lattice | None = None  # to which what is published is snapped
         self.counts = dict(counts or {})
         self.pseudo = dict(pseudo or {})
         self.label = label

@@ -370,13 +370,14 @@ class Raw:
                 masses[name] = kinds.get(self.prior or "counts", counted(c, pseudo[name]))
             if self.prior in ("mixture", "gaussian"):
                 findings.extend(missed_masses(name, masses[name], c))
-        return Priors(
+        made = Priors(
             {name: Mixture.empirical(lattice.points, mass) for name, mass in masses.items()},
             answer=answer,
             findings=findings,
             rows=rows,
             subsets=subsets,
-            lattice=lattice,
             counts=counts,
             pseudo=pseudo,
         )
+        made.lattice = lattice
+        return made

@@ -124,16 +124,15 @@ def cell_beliefs(
     any_law = np.full(width, 1.0 / width)
 
     def believe(label: str, counts: dict[Secret, Array], pseudo: dict[Secret, Array]) -> None:
-        beliefs.append(
-            Priors(
-                {s: make(counted(c, pseudo[s])) for s, c in counts.items()},
-                rows={s: int(c.sum()) for s, c in counts.items()},
-                lattice=lattice,
-                counts=counts,
-                pseudo=pseudo,
-                label=label,
-            )
+        made = Priors(
+            {s: make(counted(c, pseudo[s])) for s, c in counts.items()},
+            rows={s: int(c.sum()) for s, c in counts.items()},
+            counts=counts,
+            pseudo=pseudo,
+            label=label,
         )
+        made.lattice = lattice
+        beliefs.append(made)
 
     for subset in chosen:
         _require_mixed(known, cells, subset, secrets)
@@ -330,12 +329,11 @@ def _one(columns: Sequence[str], parts: Sequence[Priors], *, label: str) -> Prio
         findings=dict.fromkeys(finding for part in parts for finding in part.findings),
         rows=gathered("rows"),
         subsets=gathered("subsets"),
-        lattice=first.lattice,
         counts=gathered("counts"),
         pseudo=gathered("pseudo"),
         label=label,
     )
-    made.loss = first.loss
+    made.loss, made.lattice = first.loss, first.lattice
     made.is_smoothed = any(part.is_smoothed for part in parts)
     made.pairs = [pair for column in columns for pair in _within(list(names[column].values()))]
     return made
