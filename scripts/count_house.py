@@ -22,7 +22,7 @@ MOST_PARAMETERS, MOST_OF_PUBLIC = 8, 14
 # Of what the package itself offers: what it is about comes first, and objects of options are no arguments of their own.
 MOST_SUBJECTS, OPTION_OBJECTS = 3, frozenset({"Adversary", "Utility", "Reading"})
 # The packages, or modules, whose classes are told apart by those who own them and by nobody else.
-FAMILIES = ("laws", "channels", "divergences", "problems.guarantee", "problems.guarantees")
+FAMILIES = ("laws", "channels", "divergences", "problems.guarantee")
 NAMESAKES = ("commands",)  # a command has the name of what it runs
 
 CALIBRATE = "tk.calibrate({'a': tk.Mixture.gaussian(0, 1), 'b': tk.Mixture.gaussian(2, 1)}, alpha=3, epsilon=1)"
