@@ -118,7 +118,7 @@ def test_every_command_that_reads_a_table_reads_it_with_the_same_flags():
 
 
 def test_commands_that_ask_the_same_ask_it_in_the_same_flags():
-    assert parameters("sweep") - {"alphas", "epsilons", "mechanisms", "csv_path"} <= parameters("calibrate")
+    assert parameters("sweep") - {"alphas", "epsilons", "deltas", "mechanisms", "csv_path"} <= parameters("calibrate")
     shared = {"secret", "pairs", "known", "domain", "other", "loss", "odds", "alpha", "epsilon", "confidence", "seed"}
     assert shared <= parameters("publish") & parameters("calibrate")
     both = {"keep", "others", "order", "ledger", "new_ledger", "allow_no_noise", "quiet"}
