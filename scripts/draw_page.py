@@ -38,10 +38,12 @@ def answer(page: Page, address: str) -> str:
     page.set_default_timeout(_PATIENCE)
     page.goto(address)
     page.get_by_label("Secret column", exact=True).select_option("diagnosis")
+    page.wait_for_function("() => document.body.dataset.asked")  # until then its columns may still come anew
     for name in ("ward", "stay_days"):
         page.locator("#columns").get_by_label(name, exact=True).check()
     page.wait_for_function(
-        "() => document.body.dataset.settled && document.body.dataset.settled === document.body.dataset.asked"
+        """() => document.body.dataset.settled && document.body.dataset.settled === document.body.dataset.asked
+             && JSON.parse(document.body.dataset.settled).columns.length === 2"""
     )
     page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     return page.locator(".theta").inner_text()
