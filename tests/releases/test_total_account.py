@@ -65,6 +65,35 @@ def test_the_same_rows_twice_through_a_channel_with_zeros_are_refused(total):
     assert total.account().releases == 1
 
 
+def test_what_is_kept_tells_no_more_than_the_first_price_is_for(tmp_path):
+    # Given the ward `stay` is the same for all, and `shift` with it says which ward: the total must not hold both.
+    rows = PEOPLE.assign(stay=[0, 1] * 30, shift=[0, 1] * 15 + [1, 0] * 15)
+    answers = {
+        name: tk.calibrate(
+            tk.fit_priors(rows, secret="ward", query=tk.Row(column), known=known),
+            odds=3,
+            utility=tk.Utility(local_price=0.5, preserve=None),
+        )
+        for name, column, known in [("stay", "stay", None), ("tests", "tests", ["shift"]), ("plain", "tests", None)]
+    }
+    ledger = Ledger(tmp_path / "people.ledger", id="person", budget=tk.Odds(9))
+    with pytest.raises(CompositionError, match=r"'shift' would be handed over"):
+        tk.release(rows, answers["stay"], ledger=ledger, keep=["shift"])
+    tk.release(rows, answers["stay"], ledger=ledger)
+    for name in ("tests", "plain"):
+        with pytest.raises(CompositionError, match=r"'shift' would be handed over"):
+            tk.release(rows, answers[name], ledger=ledger, keep=["shift"])
+        told = Ledger(ledger.path, id="person", independent=True)
+        with pytest.raises(CompositionError, match=r"'shift' would be handed over"):
+            tk.release(rows, answers[name], ledger=told, keep=["shift"])
+    assert ledger.account().releases == 1
+    (tmp_path / "other").mkdir()
+    other = Ledger(tmp_path / "other" / "people.ledger", id="person", budget=tk.Odds(9))
+    assert "shift" in tk.release(rows, answers["tests"], ledger=other, keep=["shift"])
+    tk.release(rows, answers["stay"], ledger=other)  # at its local price, whatever anybody knows
+    assert other.account().releases == 2
+
+
 def test_prices_are_added_and_shown(total, tmp_path):
     publish(odds(), total)
     second = odds("tests", local_price=0.9)

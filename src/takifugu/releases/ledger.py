@@ -504,6 +504,10 @@ class Ledger:
         answer = calibration.answer
         if answer is not None and (answer.private or not answer.is_of_rows):
             raise CompositionError(_NOT_OF_ROWS)
+        # What is kept tells beside all answers: the first price is for whoever knows it, or for nobody who reads it.
+        known = () if answer is None or account.releases else answer.known
+        if strange := [name for name in rows.kept if name not in known]:
+            raise CompositionError(_KEPT.format(columns=", ".join(map(repr, strange))))
         is_same = hmac.compare_digest(opening["answer"], rows.answer())
         return account.charged(
             calibration,
@@ -640,6 +644,11 @@ _OTHER_SECRETS = (
 _NOT_OF_ROWS = (
     "a total adds up releases of rows, from calibrations that are not made of private counts: how others add up is not "
     "known. Nothing was released"
+)
+_KEPT = (
+    "{columns} would be handed over as it is, and the first price of this total is not for whoever has read that: all "
+    "releases together may tell more than the total. Nothing was released; leave keep out, or keep the columns in the "
+    "first release of these records, from priors that name them as known"
 )
 _OTHER_PROTECTION = (
     "this calibration is for other beliefs or other pairs than the budget of these records: what both releases tell "

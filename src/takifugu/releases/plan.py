@@ -106,7 +106,9 @@ class Plan:
         """What will know the rows of a table for the ledger; None where there is no ledger."""
         if self.ledger is None:
             return None
-        return self.ledger.recognise(self.reads(columns), available, columns.answer)
+        found = self.ledger.recognise(self.reads(columns), available, columns.answer)
+        found.kept = columns.keep
+        return found
 
     def charge(self, rows: Recognition | None, count: int) -> None:
         """Write the release of these rows into the ledger, if there is one, or refuse.

@@ -324,6 +324,7 @@ class Recognition:
     def __init__(self, key: bytes, own: Identity, others: Iterable[Identity] = (), answer: Sequence[str] = ()) -> None:
         """Start with no rows; `answer` are the columns that are published."""
         self.own = own
+        self.kept: tuple[str, ...] = ()  # columns that are handed over as they are, beside the answer
         self._rows = RowHashes(key)
         self._found = {one: np.empty(0, dtype=np.uint64) for one in dict.fromkeys((own, *others))}
         self._count, self._is_read = 0, False
