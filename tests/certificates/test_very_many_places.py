@@ -144,3 +144,11 @@ def test_what_is_cleared_on_a_lattice_is_proved_for_each_pair_too(seed):
             holds = noise.decide(p, q, of, epsilon).holds
             assert holds or not cleared[i, j]
             assert cleared[i, j] or not holds or noise.loss(p, q, of) > epsilon * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("asked", [{"odds": 3}, {"alpha": 2, "epsilon": 0.5}])
+def test_a_limit_that_the_first_look_meets_is_a_refusal_as_any_other(asked):
+    laws = {k: tk.Mixture.gaussian(k / 3, 1 + k / 10) for k in range(4)}
+    certificate = tk.certify(tk.calibrate(laws, mechanism="laplace", **asked))
+    with pytest.raises(tk.CertificationError, match="the limit of 10 evaluations"):
+        tk.verify(certificate, limit=10)

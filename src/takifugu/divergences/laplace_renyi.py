@@ -512,7 +512,10 @@ def _cleared(laws: Sequence[Mixture], within: Callable[[Sequence[Mixture], float
     cleared = np.eye(len(laws), dtype=bool)
     left = np.arange(len(laws))
     for share in _SHARES:
-        cleared[np.ix_(left, left)] |= within([laws[k] for k in left.tolist()], share)
+        try:
+            cleared[np.ix_(left, left)] |= within([laws[k] for k in left.tolist()], share)
+        except UndecidableError:  # the work allowed is done: the proof of a pair says so where one is left
+            break
         left = np.flatnonzero(~cleared.all(axis=0) | ~cleared.all(axis=1))
         if len(left) < 2:
             break
