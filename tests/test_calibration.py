@@ -148,6 +148,7 @@ def test_what_is_calibrated_can_be_certified(alpha, epsilon):
         ({"odds": 1}, "odds must be a finite number above 1, got 1"),
         ({"delta": 0.1}, "alpha and delta are of two guarantees"),
         ({"mechanism": "wasserstein-approx", "options": {"theta": 1}}, "has no option 'theta': it takes only delta"),
+        ({"mechanism": "exact", "preserve": "mean"}, "'exact' has no option 'preserve': it takes none"),
     ],
 )
 def test_bad_input_is_named(change, message):

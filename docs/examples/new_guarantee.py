@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import takifugu as tk
-from takifugu.problems import HockeyStick, Part
+from takifugu.problems import HockeyStick, Part, offer_guarantee
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,6 @@ class TotalVariation(Part):
     """Under two secrets an event differs in probability by `most` at most."""
 
     kind: ClassVar[str] = "total-variation"
-    epsilon: ClassVar[float] = 0.0
 
     most: float
 
@@ -41,6 +40,9 @@ class TotalVariation(Part):
 
     def __str__(self):
         return f"a total variation of {self.most:g}"
+
+
+offer_guarantee(TotalVariation)  # ledgers and files can read it, in this process
 
 
 if __name__ == "__main__":

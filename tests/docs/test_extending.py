@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from scipy.stats import poisson
 import takifugu as tk
 from how_many import some_of
 from takifugu.channels import InsecureSeededBits, protocol
-from takifugu.problems import MaxDivergence
+from takifugu.divergences import between
+from takifugu.problems import MaxDivergence, guarantee
 
 
 def example(name: str):
@@ -118,3 +120,84 @@ def test_a_foreign_noise_is_calibrated_certified_drawn_and_published_once(logist
         made.channel.repeated([made.channel])
     with pytest.raises(tk.InputError, match="from a list of numbers"):
         made.channel.decide(tk.Mixture.gaussian(0, 1), laws["a"], MaxDivergence(), 1.0)
+
+
+@pytest.fixture
+def chi_squared(monkeypatch):
+    """The divergence, guarantee and mechanism of the example, known for one test."""
+    monkeypatch.setattr(guarantee, "_OFFERED", {})
+    monkeypatch.setattr(between, "_KNOWN", dict(between._KNOWN))
+    return example("new_divergence")
+
+
+def on_list(p, q):
+    return {name: tk.Finite(["x", "y", "z"], weights) for name, weights in zip("ab", (p, q), strict=True)}
+
+
+@settings(max_examples=some_of(30), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(WEIGHTS, WEIGHTS, st.floats(0.01, 2))
+def test_a_foreign_divergence_is_that_of_scipy_and_kept_by_a_foreign_mechanism(chi_squared, p, q, most):
+    laws = on_list(p, q)
+    made = tk.calibrate(laws, chi_squared.ChiSquared(most), mechanism=chi_squared.RandomizedResponse(bits=16))
+    mine, others = (made.channel.apply(law).probabilities for law in laws.values())
+    worst = max(stats.chisquare(mine, others).statistic, stats.chisquare(others, mine).statistic)
+    assert worst <= most * (1 + 1e-9)
+    assert made.channel.loss(laws["a"], laws["b"], chi_squared.ChiSquare()) == pytest.approx(
+        stats.chisquare(mine, others).statistic
+    )
+    bare = (np.array(p) / sum(p), np.array(q) / sum(q))
+    if max(stats.chisquare(*bare).statistic, stats.chisquare(*bare[::-1]).statistic) > most * 1.01:
+        assert worst >= 0.98 * most  # the least chance: no step less would do
+
+
+def test_a_foreign_divergence_is_certified_reported_and_read_again(chi_squared, tmp_path):
+    laws = on_list([5, 3, 2], [2, 3, 5])
+    asked = chi_squared.ChiSquared(0.1) & tk.Odds(3)
+    made = tk.calibrate(laws, asked, mechanism=chi_squared.RandomizedResponse())
+    tk.certify(made).save(tmp_path / "certificate.json")
+    assert tk.verify(tmp_path / "certificate.json").calibration.guarantee == asked
+    assert "a χ² of 0.1" in tk.report(made)
+    tk.release(["x", "z"], made, ledger=tmp_path / "ledger", order="keep")
+    more = dataclasses.replace(made, guarantee=chi_squared.ChiSquared(0.05))
+    assert not more.meets_budget()
+    with pytest.raises(tk.CertificationError):
+        tk.certify(more)
+    with pytest.raises(tk.MechanismError, match="a mechanism that knows it"):
+        tk.calibrate(laws, chi_squared.ChiSquared(0.1))
+    with pytest.raises(tk.InputError, match="already"):
+        chi_squared.offer_guarantee(chi_squared.ChiSquared)
+
+
+def test_a_divergence_is_not_taken_for_renyi_by_what_its_guarantee_calls_its_numbers(chi_squared):
+    """With an order, a budget and odds of its own, a foreign guarantee is held to its own divergence all the same."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Disguised(chi_squared.ChiSquared):
+        kind: ClassVar[str] = "disguised"
+        alpha: ClassVar[float] = 1.5
+        epsilon: ClassVar[float] = 5.0
+        odds_beside: ClassVar[None] = None
+
+    laws = on_list([5, 3, 2], [2, 3, 5])
+    made = tk.calibrate(laws, Disguised(0.1), mechanism=chi_squared.RandomizedResponse())
+    loose = tk.calibrate(laws, chi_squared.ChiSquared(0.2), mechanism=chi_squared.RandomizedResponse())
+    assert made.meets_budget()
+    assert not dataclasses.replace(made, channel=loose.channel).meets_budget()
+    assert "χ² = 0.1" in tk.report(
+        tk.calibrate(
+            on_list([5, 3, 2], [2, 3, 5]) | {"c": laws["a"]}, Disguised(0.1), mechanism=chi_squared.RandomizedResponse()
+        )
+    )
+
+
+def test_a_guarantee_without_an_epsilon_has_a_report_and_a_ledger(monkeypatch, tmp_path):
+    monkeypatch.setattr(guarantee, "_OFFERED", {})
+    asked = example("new_guarantee").TotalVariation(0.1)
+    laws = {"a": tk.Mixture.gaussian(0, 1), "b": tk.Mixture.gaussian(1, 2), "c": tk.Mixture.gaussian(2, 1)}
+    made = tk.calibrate(laws, asked, noise="laplace")
+    shown = tk.report(made)
+    assert "in percent of the limit δ = 0.1" in shown
+    assert "∞ in one release" not in shown
+    tk.release([0.0, 1.0], made, ledger=tmp_path / "ledger", order="keep")
+    report = tk.report(tk.calibrate(laws, tk.Approximate(0.5, 0.1)))
+    assert "in percent of the limit δ = 0.1" in report

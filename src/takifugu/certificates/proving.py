@@ -25,7 +25,7 @@ from takifugu.divergences import Claims, Decision, Effort, Enclosure, Progress, 
 from takifugu.errors import CertificationError, InputError
 from takifugu.laws import Law, Mixture
 from takifugu.mechanisms import Optimal, WassersteinApprox, extreme_laws, require_rows_behind, rule_of
-from takifugu.problems import Guarantee, Part, Place, Problem, RenyiDivergence
+from takifugu.problems import Guarantee, MaxDivergence, Part, Place, Problem, RenyiDivergence
 
 if TYPE_CHECKING:
     from takifugu.dependence import Influence, SeriesCalibration
@@ -151,7 +151,7 @@ def _of_list(calibration: Calibration, effort: Effort | None) -> Iterator[Enclos
     reach, size, first = rule.reach(problem), len(problem.pairs.secrets), promise.leading
     for place in problem.places():
         p, q = problem.ends(place)
-        if not hasattr(first, "alpha"):
+        if type(first.divergence) not in (RenyiDivergence, MaxDivergence):
             yield _proved_at(place, channel.decide(p, q, first.divergence, first.budget), problem, first)
             continue
         yield channel.enclosure(

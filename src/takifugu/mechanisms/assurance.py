@@ -27,7 +27,7 @@ from takifugu.mechanisms.optimal.finite_problem import has_inputs, table_of
 from takifugu.mechanisms.optimal.mechanism import Optimal
 from takifugu.mechanisms.optimal.program import Indices, allowed_moves
 from takifugu.mechanisms.optimal.repair import repaired
-from takifugu.problems import Guarantee, Pairs, Problem, Secret
+from takifugu.problems import Guarantee, MaxDivergence, Pairs, Problem, RenyiDivergence, Secret
 
 # The least noise that is enough for every law in the bands: a promise for the population, with a proof.
 #
@@ -253,6 +253,8 @@ class ProvedBand:
 
     def holds(self, problem: Problem, channel: Channel, asked: Guarantee) -> bool:
         """Prove it again."""
+        if not all(type(part.divergence) in (RenyiDivergence, MaxDivergence) for part in asked.parts):
+            return False  # nothing is known of others for every law within bounds
         if channel.publishes == "values" and channel.as_list().is_table and is_bounded(problem):
             return has_inputs(channel.as_list(), problem) and band_promise(
                 Optimal(keep=None), problem, asked, level=self.level

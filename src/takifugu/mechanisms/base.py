@@ -153,7 +153,8 @@ class Mechanism(ABC):
         kinds = [type(part.divergence) for part in asked.parts]
         if len(kinds) != len(set(kinds)) or not set(kinds) <= set(self.divergences):
             raise MechanismError(
-                f"{self.name!r} finds no channel for {asked}: it knows one order α and odds. Use 'exact' or 'laplace'"
+                f"{self.name!r} finds no channel for {asked}: it knows one order α and odds. For numbers use 'exact' "
+                f"or 'laplace', and for a divergence of your own give a mechanism that knows it"
             )
 
     def suited(self, problem: Problem) -> Problem:
@@ -483,6 +484,8 @@ _OURS = {
 }
 
 
+_CALLED = {"keep": "preserve"}  # options that `calibrate` and `publish` call by another name
+
 # Names of earlier versions, with what there is instead.
 _FORMER = {"sparse": "mechanism='optimal' with solver='columns', which it takes by itself beyond 2,000 values"}
 
@@ -554,13 +557,13 @@ def get_mechanism(name: object, options: Mapping[str, object]) -> Mechanism:
             f"there is no mechanism {name!r}; there are {', '.join(map(repr, known))}.{suggestion(name, known)}"
         )
     mechanism = _own(name) if is_ours(name) else installed[name]
-    accepted = {field.name for field in fields(mechanism)}
-    for option in options:
+    accepted = {_CALLED.get(field.name, field.name): field.name for field in fields(mechanism)}
+    for option in (_CALLED.get(option, option) for option in options):
         if option not in accepted:
             takes = f"only {', '.join(sorted(accepted))}" if accepted else "none"
             raise InputError(f"{name!r} has no option {option!r}: it takes {takes}")
     made: Callable[..., Mechanism] = mechanism
-    return require_mechanism(made(**options))
+    return require_mechanism(made(**{accepted[_CALLED.get(name, name)]: one for name, one in options.items()}))
 
 
 def _own(name: str) -> type[Mechanism]:

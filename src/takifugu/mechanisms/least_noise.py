@@ -221,11 +221,10 @@ def require_known(name: str, family: type[Noise], asked: Guarantee) -> None:
     unknown = [part for part in asked.parts if not (part.is_provable and family.knows(type(part.divergence)))]
     if unknown:
         others = [rule.name for rule in (Exact, Laplace) if _is_known(rule, asked)]
-        use = f"use {' or '.join(map(repr, others))}, " if others else ""
+        use = f"On a number use {' or '.join(map(repr, others))}, or publish" if others else "Publish"
         raise MechanismError(
             f"{name!r} cannot keep {unknown[0]}: {family.kind.capitalize()} noise bounds "
-            f"{unknown[0].divergence.words} at no size that is known. On a number {use}or publish from a finite list "
-            f"(Row, or Finite laws)"
+            f"{unknown[0].divergence.words} at no size that is known. {use} from a finite list (Row, or Finite laws)"
         )
 
 

@@ -43,6 +43,7 @@ from takifugu.problems.guarantee import best_guess as best_guess
 from takifugu.problems.guarantee import guarantee_asked as guarantee_asked
 from takifugu.problems.guarantee import guarantee_from_state as guarantee_from_state
 from takifugu.problems.guarantee import odds_factor as odds_factor
+from takifugu.problems.guarantee import offer_guarantee as offer_guarantee
 from takifugu.problems.guarantee import promise_of_guess as promise_of_guess
 from takifugu.problems.guarantee import recommended_alpha as recommended_alpha
 from takifugu.problems.options import AUTO as AUTO

@@ -737,13 +737,32 @@ def _number(value: object, name: str) -> float:
     return check.real(f"guarantee.{name}", value, "a finite number")
 
 
+_OFFERED: dict[str, type[Part]] = {}
+
+
+def offer_guarantee(part: type[Part]) -> None:
+    """Make a guarantee known by its kind, in this process: the entry-point group does so in all.
+
+    Ledgers and files need it, which write a guarantee down and read it again.
+
+    Args:
+        part: a class with the members of `Part`.
+
+    Raises:
+        InputError: there is such a kind already.
+    """
+    if part.kind in _OURS | _installed() | _OFFERED:
+        raise InputError(f"there is a guarantee of the kind {part.kind!r} already: give yours a name of its own")
+    _OFFERED[part.kind] = part
+
+
 @lru_cache
 def _installed() -> dict[str, type[Part]]:
     return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
 
 
 def _part_of(kind: object) -> type[Part]:
-    known = _OURS if isinstance(kind, str) and kind in _OURS else _OURS | _installed()
+    known = _OURS if isinstance(kind, str) and kind in _OURS else _OURS | _installed() | _OFFERED
     if not isinstance(kind, str) or kind not in known:
         raise InputError(f"there is no guarantee of the kind {kind!r}; there are {', '.join(map(repr, known))}")
     part = known[kind]

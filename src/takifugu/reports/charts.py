@@ -124,8 +124,10 @@ def _pairs(
     return parts, foot + 20
 
 
-def noise_chart(facts: NoiseFacts, *, width: int = PICTURE_WIDTH) -> Picture:
-    """Noise against budget, mechanism by mechanism, with the chosen point."""
+def noise_chart(facts: NoiseFacts, *, width: int = PICTURE_WIDTH) -> Picture | None:
+    """Noise against budget, mechanism by mechanism, with the chosen point; None where there is no ε to draw it over."""
+    if not facts.epsilon:
+        return None
     curves = [curve for curve in facts.noise_curves if len(curve.epsilon) > 1]
     marks, used = legend([(i, curve.label) for i, curve in enumerate(curves)], 8, 18, width - 16)
     height = 250 + used
@@ -327,9 +329,9 @@ def loss_matrix(facts: Facts, *, width: int = PICTURE_WIDTH) -> Picture | None:
     names = [clean(name) for name in found.names]
     a, b = (clean(name) for name in facts.worst_pair)
     parts, height = squares(
-        found.losses / facts.epsilon,
+        found.losses / facts.budget,
         (names, names),
-        texts=lambda i, j: f"{100 * float(found.losses[i, j]) / facts.epsilon:.0f}",
+        texts=lambda i, j: f"{100 * float(found.losses[i, j]) / facts.budget:.0f}",
         x_label="against",
         width=width,
     )

@@ -98,9 +98,22 @@ class Facts:
         return getattr(self.calibration.guarantee, "alpha", math.inf)
 
     @property
-    def epsilon(self) -> float:
-        """The ε of the guarantee, of several parts of the first."""
-        return self.calibration.guarantee.leading.epsilon
+    def epsilon(self) -> float | None:
+        """The ε of the guarantee, of several parts of the first; None where that is about none."""
+        return getattr(self.calibration.guarantee.leading, "epsilon", None)
+
+    @property
+    def budget(self) -> float:
+        """What every loss is held against, of several parts that of the first."""
+        return self.calibration.guarantee.leading.budget
+
+    @property
+    def limit(self) -> str:
+        """The same in words: ε of an order or of odds, else what its divergence calls it, such as δ."""
+        leading = self.calibration.guarantee.leading
+        if self.epsilon == self.budget:
+            return f"ε = {number(self.budget)}"
+        return leading.divergence.stated(self.budget)
 
     @property
     def worst_pair(self) -> tuple[str, str]:

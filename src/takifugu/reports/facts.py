@@ -301,8 +301,10 @@ def _is_as_in_the_paper(calibration: Calibration) -> bool:
 
 
 def noise_curves(calibration: Calibration, comparisons: tuple[Comparison, ...]) -> tuple[Drawn, ...]:
-    """The exact curve, and one for each finite comparison whose mechanism draws one."""
-    low, high = budgets(calibration.guarantee.leading.epsilon)
+    """The exact curve, and one for each finite comparison whose mechanism draws one; none of a guarantee without ε."""
+    if not (epsilon := getattr(calibration.guarantee.leading, "epsilon", None)):
+        return ()  # a guarantee about no ε has no curve over it
+    low, high = budgets(epsilon)
     problem = calibration.problem
     if not _is_as_in_the_paper(calibration):
         return (Drawn(calibration.mechanism, _of_worst_pair(calibration, low, high)),)

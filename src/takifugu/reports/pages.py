@@ -45,8 +45,8 @@ def budget_of(facts: Facts) -> tuple[str, str]:
     """The budget for a card: its ε, and the order or what else it is about."""
     guarantee = facts.calibration.guarantee
     if not hasattr(guarantee, "alpha"):
-        return f"ε = {number(facts.epsilon)}", str(guarantee)
-    return f"ε = {number(facts.epsilon)}", f"at order α = {number(facts.alpha)}"
+        return facts.limit, str(guarantee)
+    return facts.limit, f"at order α = {number(facts.alpha)}"
 
 
 def losses_words(facts: Facts) -> str:
@@ -56,7 +56,7 @@ def losses_words(facts: Facts) -> str:
     under = f" where {clean(facts.belief)}" if facts.belief else ""
     return (
         f"The loss of each of {len(facts.calibration.pairs):,} pairs{under}, the secret of the row against that of the "
-        f"column, in percent of the limit ε = {number(facts.epsilon)}.{left}"
+        f"column, in percent of the limit {facts.limit}.{left}"
     )
 
 
@@ -153,15 +153,11 @@ def _noise_use(facts: NoiseFacts) -> str:
 
 
 def _cost(facts: NoiseFacts) -> str:
-    return section(
-        "cost",
-        "What privacy costs",
-        columns(
-            paragraphs("Less budget means more noise. The point is the choice this report is about.")
-            + str(charts.noise_chart(facts)),
-            scroll("The mechanisms compared", _comparison_table(facts)),
-        ),
-    )
+    chart, compared = charts.noise_chart(facts), scroll("The mechanisms compared", _comparison_table(facts))
+    if chart is not None:
+        told = paragraphs("Less budget means more noise. The point is the choice this report is about.")
+        compared = columns(f"{told}{chart}", compared)
+    return section("cost", "What privacy costs", compared)
 
 
 def _priors_words(facts: NoiseFacts) -> str:

@@ -90,7 +90,7 @@ def odds(facts: Facts) -> str:
         f"factor of {number(typical.exact, 3)}"
     )
     if math.isinf(typical.bound):
-        return f"{here} or less; the mechanism's guarantee, weaker than the budget's, bounds nothing by itself."
+        return f"{here} or less; the guarantee bounds nothing by itself."
     return f"{here} or less; the budget alone, whatever the priors, guarantees {number(typical.bound, 3)} or less."
 
 
@@ -196,10 +196,9 @@ probability above 75 %. That holds whatever the priors are; by those given, even
     if bare <= guess and bare <= _HARDLY_BOUND:
         most = at_most(bare)
         end = f" That holds whatever the priors are; by those given, even a true value allows {most} at most."
-    if promise.most_odds is not None:
-        rare = ""
-    else:
-        rare = f", and odds grow by more than {number(promise.odds_factor(0.05), 3)} in one release of 20 at most"
+    rare, factor = "", promise.odds_factor(0.05)
+    if promise.most_odds is None and math.isfinite(factor):
+        rare = f", and odds grow by more than {number(factor, 3)} in one release of 20 at most"
     here = f" ({in_letters(promise)})" if promise.most_odds is not None else ""
     return f"In other words{here}: {told}{rare}.{end}"
 

@@ -89,10 +89,10 @@ def drawn(facts: Facts, *, narrow: bool, survives: Comparison | None = None) -> 
 
 def _noise(facts: NoiseFacts, width: int) -> list[tuple[str, str, Picture]]:
     few = len(facts.densities) <= 2
-    held = "What the adversary believes beforehand"
+    held, noise = "What the adversary believes beforehand", charts.noise_chart(facts, width=width)
     return [
         ("before-after", _pair(facts, "before and after the noise"), charts.before_after_chart(facts, width=width)),
-        ("noise", "The noise against the budget", charts.noise_chart(facts, width=width)),
+        *([] if noise is None else [("noise", "The noise against the budget", noise)]),
         ("density", held if few else f"{held}, for the worst pair first", charts.density_chart(facts, width=width)),
     ]
 

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import and_
 from typing import NamedTuple, SupportsFloat
 
 import numpy as np
@@ -29,7 +30,7 @@ from takifugu.divergences import (
 from takifugu.errors import InputError, MechanismError
 from takifugu.laws import Scalar, Value, columns, key, number, plain
 from takifugu.mechanisms.optimal.program import Indices, components
-from takifugu.problems import Guarantee, HockeyStick, Problem
+from takifugu.problems import Guarantee, HockeyStick, MaxDivergence, Problem, RenyiDivergence
 
 
 class Table(NamedTuple):
@@ -287,11 +288,27 @@ def apart(asked: Guarantee) -> tuple[Guarantee | None, tuple[tuple[float, float]
     return rest, tuple(excesses)
 
 
+_IN_ARRAYS = (RenyiDivergence, MaxDivergence, HockeyStick)  # what a `Promise` is about
+
+
 def is_kept(problem: Problem, asked: Guarantee, channel: ListChannel, *, radius: Array | None = None) -> bool:
-    """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius."""
+    """Whether a channel is proved to keep the promise for every pair, belief and prior within the radius.
+
+    A divergence that another package registered is decided pair by pair, for the priors as they are.
+    """
     if not has_inputs(channel, problem):
         return False
-    return promise_of(problem, asked, radius=radius).is_kept_by(channel)
+    others = [part for part in asked.parts if type(part.divergence) not in _IN_ARRAYS]
+    if others and radius is not None and np.any(radius):
+        return False  # what it is for the priors near by nobody registered
+    if any(
+        channel.decide(*problem.ends(place), part.divergence, part.budget).holds is not True
+        for part in others
+        for place in problem.places()
+    ):
+        return False
+    ours = [part for part in asked.parts if type(part.divergence) in _IN_ARRAYS]
+    return not ours or promise_of(problem, reduce(and_, ours), radius=radius).is_kept_by(channel)
 
 
 def has_inputs(channel: ListChannel, problem: Problem) -> bool:
