@@ -264,8 +264,11 @@ def test_nor_of_what_a_model_says_of_it(at):
 
 def test_a_seed_that_was_chosen_is_told():
     """By trying one after another, who calibrates could find draws that let pass what others would not."""
-    for seed in (0, 1_000_003, 64 * 1_000_003):
-        assert Confidence(0.95, 72, seed, 1.0).sentence.endswith("not a proof")
+    for draws, seed in ((59, 0), (72, 1_000_003), (126, 64 * 1_000_003)):
+        assert Confidence(0.95, draws, seed, 1.0).sentence.endswith("not a proof")
     for seed in (1, 7 + 1_000_003, 10**6 * 1_000_003):
-        assert "this seed was chosen" in Confidence(0.95, 72, seed, 1.0).sentence
+        assert "this seed was chosen" in Confidence(0.95, 400, seed, 1.0).sentence
+    # Those of later tries and of turns without the draws that these have.
+    for draws, seed in ((58, 0), (71, 1_000_003), (72, 2 * 1_000_003), (125, 64 * 1_000_003), (72, 999 * 1_000_003)):
+        assert "this seed was chosen" in Confidence(0.95, draws, seed, 1.0).sentence
     assert "this seed was chosen" not in tk.calibrate(RAW, alpha=3, epsilon=1, confidence=0.9).evidence.sentence

@@ -59,7 +59,7 @@ from takifugu.problems import MEAN_BY, OF_GROUPS, Belief, Guarantee, Pairs, Prob
 
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _BOTH = 128  # values, up to which a radius is tried beside cones: where rows are few it may cost less
-_MOST_SEEDS = 64 * 64  # that may follow from one: tries, of promises or turns
+_MOST_TRIES, _MOST_TURNS, _HALVINGS = 64, 64, 5  # whose seeds may follow from one; the least that a turn asks for
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,11 @@ class Confidence:
         """What is said with this, and what is not."""
         share = f"{100 * self.level:g} %"
         # Those of tries and turns that begin at 0, which nobody chose, are such multiples.
-        given = self.seed % APART == 0 and self.seed < _MOST_SEEDS * APART
+        # The k-th try has draws for k halvings, a turn for more: whoever begins elsewhere has too few, and chose.
+        number, rest = divmod(self.seed, APART)
+        turn, tries = divmod(number, _MOST_TRIES)
+        given = rest == 0 and turn < _MOST_TURNS
+        given = given and self.draws >= draws_needed(self.level, halvings=tries + _HALVINGS * (turn > 0))
         chosen = "" if given else "; this seed was chosen, and is taken for the only one that was tried"
         return (
             f"with {share} confidence over {self.draws} draws (seed {self.seed}), the guarantee holds with a credible "
