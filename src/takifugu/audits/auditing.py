@@ -344,6 +344,14 @@ def audit(
 
     Raises:
         InputError: where the two tables do not belong together, or the calibration is of no rows.
+
+    >>> import takifugu as tk
+    >>> heart = tk.datasets.load("heart")
+    >>> priors = tk.fit_priors(heart, secret="sex", query=tk.Row("slope", domain=[1, 2, 3]))
+    >>> calibration = tk.calibrate(priors, odds=1.1)
+    >>> published = tk.release(heart, calibration, order="keep")
+    >>> audit(published, heart, calibration, level=1e-6).contradicted
+    False
     """
     guarantee = _promise(calibration)
     level = real("level", level, "a probability between 0 and 0.5")

@@ -89,6 +89,10 @@ class Audit(Plotted):
         before: the guesses from the true values.
         rows: how many rows were attacked.
         known_rows: the adversary who knows all other rows.
+
+    >>> from takifugu import Renyi
+    >>> Audit(guarantee=Renyi(3, 1), attacks=(), confidence=0.95, findings=()).contradicted
+    False
     """
 
     guarantee: Guarantee

@@ -530,8 +530,12 @@ class Calibration(Plotted):
         place: the belief and pair closest to the limit.
         options: what the mechanism was asked for.
         lower_bound: what no channel between these values loses less than, where that is proved.
+        optimality: what proves it.
         evidence: the posterior draws, or the proved band, by which the guarantee covers the population; None where it
             is for the priors alone.
+
+    Raises:
+        InputError: for a channel of a kind that is not known here.
 
     >>> from takifugu import Mixture, calibrate
     >>> made = calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1)

@@ -313,6 +313,15 @@ class Certificate(Sealed):
         losses: an enclosure of the loss at each place, proved when it was made.
         software: what made it, for the reader alone.
         nonce: random digits, so that the digest gives no prior away to whoever guesses.
+        guarantee: "rpp", Rényi Pufferfish Privacy: nothing else is proved in this form.
+
+    Raises:
+        InputError: where there is not one loss for each place.
+
+    >>> from takifugu import Mixture, calibrate, certify
+    >>> made = certify(calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1))
+    >>> made.mechanism, made.secrets, len(made.losses)
+    ('exact', ('a', 'b'), 2)
     """
 
     alpha: float

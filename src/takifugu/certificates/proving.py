@@ -328,6 +328,11 @@ def verify(
     Raises:
         InputError: where the file is not a certificate.
         CertificationError: where its claim is false, or could not be proved within the work that may be spent.
+
+    >>> from takifugu import Mixture, calibrate, certify
+    >>> made = certify(calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1))
+    >>> verify(made).sha256 == made.sha256
+    True
     """
     if not isinstance(certificate, Certificate | ChannelCertificate) and not hasattr(certificate, "prove"):
         if not isinstance(certificate, str | os.PathLike):

@@ -466,6 +466,10 @@ class Group:
     Args:
         counts: P(0), P(1), …, P(n) for a group of n members.
 
+    Raises:
+        InputError: for fewer than two entries, what is no probability, entries that do not sum to 1, and a status that
+            is certain for all.
+
     >>> flu = Group([0.1, 0.15, 0.5, 0.15, 0.1])
     >>> [round(share, 6) for share in flu.priors()["has it"].weights.tolist()]
     [0.075, 0.5, 0.225, 0.2]

@@ -54,6 +54,10 @@ class MarkovQuilt:
             record before it on which it depends, from 0; `time` k is then the k-th record. With several branches a
             household, an outbreak or a chain of command. Rényi orders are bounded by the log-ratio; no certificates.
 
+    Raises:
+        InputError: for both or none of `length` and `parents`, a chain that is none, and more times than can be looked
+            at.
+
     >>> quilts = MarkovQuilt(MarkovChain([[0.8, 0.2], [0.4, 0.6]]), 24)
     >>> round(quilts.scale(math.log(3)), 9)
     6.892365183

@@ -43,6 +43,9 @@ class Series:
             knows none.
         answer: what is published of each person: the "values", or their "mean" or "total", one number.
 
+    Raises:
+        InputError: for a length of no times, a distance of 0 or less, a memory that is none, and an unknown word.
+
     >>> from takifugu import calibrate
     >>> found = calibrate(Series(24, within=1.0, memory=AR(up_to=0.9)), alpha=3, epsilon=1)
     >>> round(found.channel.variance / 1.5, 2)  # of a value, in units of αΔ²/2ε: that of who believes in no memory

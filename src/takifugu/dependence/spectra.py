@@ -209,6 +209,9 @@ class AR(Memory):
         up_to: the largest coefficient that is held possible, from 0 to 0.9999.
         known: whether an adversary may know "any" other values of the series, or "nothing" of them; `Series` sets it.
 
+    Raises:
+        InputError: for a coefficient below 0 or above 0.9999, and for another word than these two.
+
     >>> AR(up_to=0.97).describe()
     'every first-order autoregression of a coefficient from 0 to 0.97'
     """
@@ -310,6 +313,9 @@ class Profiles(Memory):
 
     Args:
         lists: the profiles, each a list of numbers from the nearest time on; 0 beyond its end.
+
+    Raises:
+        InputError: where no list is given, and for what is no list of finite numbers.
 
     >>> Profiles([0.5, 0.25], [0.0]).describe()
     '2 profiles'

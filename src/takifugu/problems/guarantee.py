@@ -966,6 +966,9 @@ def recommended_alpha(values: int) -> int:
     Returns:
         A whole order, 3 or more.
 
+    Raises:
+        InputError: for what is no whole number, 1 or more.
+
     >>> [recommended_alpha(n) for n in (1, 20, 1_000, 50_000)]
     [3, 5, 8, 11]
     """

@@ -330,6 +330,9 @@ class Mean:
         column: one column of numbers, or several.
         by: a column of groups, whose means are published together.
 
+    Raises:
+        InputError: for what is no name of a column.
+
     >>> Mean("salary", by="department").by
     'department'
     """

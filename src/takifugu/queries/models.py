@@ -289,10 +289,26 @@ class GP(Model):
     scikit-learn's regressor with a squared-exponential kernel, one length per feature, and white observation
     noise; their sizes maximise the marginal likelihood, from a plain start and `restarts` random ones. The
     prior is the predictive normal of a new observation at `at`, noise included; with `observation=False` it is
-    that of the function alone. Training takes time cubic in the rows: a secret with more than `max_rows` is
-    trained on a seeded sample.
+    that of the function alone. Training takes time cubic in the rows.
 
-    See `Model` for the other parameters.
+    Args:
+        target: the column to predict.
+        features: the columns to predict it from; by default every other numeric column but the secret.
+        at: the input to predict at: a dictionary from feature to value, or a list in the order of the features; the
+            table's mean where it is left out. A list of such inputs asks for a vector of predictions.
+        max_rows: a secret with more rows is trained on a sample of this size.
+        seed: of the sample and of the training.
+        draws: how many of the kernel's parameters are drawn from their posterior, for `calibrate(confidence=...)`: 59
+            are enough for 0.95. Each takes time as a step of the training does.
+        restarts: how many random starts the training has beside the plain one.
+        observation: whether a new observation is published, drawn from the prediction; with False it is the mean of the
+            prediction, and people's own spread around it hides nothing.
+
+    Raises:
+        InputError: for what is no list of features, and sizes and seeds that are no whole numbers.
+
+    >>> GP("weight", ["height", "age"], at={"height": 180}).restarts
+    1
     """
 
     max_rows: int = 500
@@ -486,11 +502,28 @@ class BNN(Model):
     A linear part plus one hidden layer of `hidden` tanh units, normal priors on all weights, unknown strength
     of the hidden layer and unknown observation noise. The posterior is approximated by independent normals,
     fitted by `steps` steps of stochastic variational inference (NumPyro on JAX: install the extra `bnn`). The
-    prior is the normal with the mean and variance of a new observation at `at`, over networks and noise. A
-    secret with more than `max_rows` rows is trained on a seeded sample. A progress bar shows on a terminal;
-    `progress` says always (True) or never (False).
+    prior is the normal with the mean and variance of a new observation at `at`, over networks and noise.
 
-    See `Model` for the other parameters.
+    Args:
+        target: the column to predict.
+        features: the columns to predict it from; by default every other numeric column but the secret.
+        at: the input to predict at: a dictionary from feature to value, or a list in the order of the features; the
+            table's mean where it is left out. A list of such inputs asks for a vector of predictions.
+        max_rows: a secret with more rows is trained on a sample of this size.
+        seed: of the sample and of the training.
+        draws: how many networks are drawn from the posterior: for the prior, and for `calibrate(confidence=...)`.
+        hidden: the number of hidden units.
+        steps: of the training, 100 or more.
+        progress: whether a progress bar shows: always (True), never (False), or by default on a terminal.
+        observation: whether a new observation is published, drawn from the prediction; with False it is the mean of the
+            prediction, and people's own spread around it hides nothing.
+
+    Raises:
+        InputError: for what is no list of features, and sizes, steps and seeds that are no whole numbers in range.
+        MissingExtraError: when priors are fitted, where NumPyro and JAX are not installed.
+
+    >>> BNN("weight", ["height", "age"], at={"height": 180}).hidden
+    16
     """
 
     max_rows: int = 2_000

@@ -167,6 +167,17 @@ class PrivateCounts(Priors):
         cells: the column of secrets, its list, the columns and their lists, and epsilon.
         total: the number of rows, which is public.
         noisy: the counts, for each secret in the order of `answer.domain`.
+
+    Raises:
+        InputError: by `private_counts`, which makes them, for lists and an epsilon that it refuses.
+
+    >>> import takifugu as tk
+    >>> lists = {"slope": [1, 2, 3], "oldpeak": [0, 1, 2, 3, 4]}
+    >>> counts = tk.private_counts(
+    ...     tk.datasets.load("heart"), secret="slope", columns=["oldpeak"], domain=lists, epsilon=1
+    ... )
+    >>> counts.total, len(counts.noisy[1])
+    (303, 5)
     """
 
     def __init__(self, cells: Cells, noisy: Sequence[Sequence[int]], total: int) -> None:

@@ -201,6 +201,10 @@ class Raw:
         step: between values that may be published; 0 for none.
         transform: "log" to publish the logarithm.
 
+    Raises:
+        InputError: for an unknown prior or transform, bounds and steps that make no lattice, and options of one column
+            for several.
+
     >>> Raw("age", bounds=(18, 90), step=1).bounds
     (18, 90)
     """

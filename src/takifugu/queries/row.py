@@ -503,6 +503,9 @@ class Row:
             "held-out" beyond 2,000 combinations of values, where most are shared by hardly anybody. A finding
             says what was assumed.
 
+    Raises:
+        InputError: for no column or one that is named twice, and a domain, loss or other label that is not about them.
+
     >>> Row("age", "ward", domain={"ward": ["A", "B"]})
     Row('age', 'ward')
     """

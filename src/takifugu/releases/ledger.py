@@ -96,6 +96,12 @@ class Ledger:
             only_new: `publish` leaves out the records that the ledger knows; without an id, of a table to which rows
                 were appended.
             new: False never starts a file; True always does, and refuses one that is there.
+
+        Raises:
+            InputError: for a budget that is none, an unknown word, and `only_new` with `new_people`.
+
+        >>> Ledger("project.ledger", id="person").id
+        'person'
         """
         allowed: Any = budget
         self.total: Guarantee | None = allowed if hasattr(budget, "parts") else None

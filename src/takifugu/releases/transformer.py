@@ -50,11 +50,16 @@ class ReleaseTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mechanism: see `takifugu.list_mechanisms`.
         pairs: the pairs of secrets to hide from one another; every pair by default.
         column: the position of the answer in X; it may be left out where X has one column.
-        granularity: see `takifugu.release`, as for the rest.
+        granularity: the power of two that what is published is rounded to; by default about θ/1024.
         clip: the lowest and highest value of the column's domain.
         round_to: the step of the column's domain.
         ledger: a `Ledger` or the path of one, charged by every `transform`.
         insecure_seed: for tests alone.
+
+    Raises:
+        InputError: by `fit` and `transform`, for what is no column of numbers, and options that `calibrate` or
+            `release` refuses.
+        BudgetError: by `transform`, where the ledger has no room for these records.
 
     >>> X, secrets = np.arange(20.0).reshape(-1, 1), np.repeat(["a", "b"], 10)
     >>> ReleaseTransformer(prior="gaussian").fit(X, secret=secrets).transform(X).shape
@@ -209,6 +214,11 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         pairs: the pairs of secrets to hide from one another; every pair by default.
         ledger: a `Ledger` or the path of one, charged by every `transform`.
         insecure_seed: for tests alone.
+
+    Raises:
+        InputError: by `fit` and `transform`, for what is no table of these columns, and options that `calibrate`
+            refuses.
+        BudgetError: by `transform`, where the ledger knows some of these records.
 
     >>> import pandas as pd
     >>> X = pd.DataFrame({"ward": ["A", "B"] * 100, "shift": ["day"] * 150 + ["night"] * 50})
