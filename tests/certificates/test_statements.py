@@ -368,3 +368,9 @@ def run():
     from takifugu.cli import main
 
     return lambda *words: CliRunner().invoke(main, list(map(str, words)))
+
+
+def test_a_value_that_was_left_out_is_not_promised_anything():
+    pupils = tk.datasets.load("student-por")
+    made = tk.publish(pupils, secret="Mjob", columns=["G3"], confidence=None, reading=tk.Reading(leave_out=["other"]))
+    assert "nor anything about a value of the secret whose rows were left out" in str(made.statement)

@@ -64,7 +64,10 @@ _NOT_PROMISED = {
     ),
     "kept": "Nothing about what the columns tell by themselves that are published as they are.",
     "others": "Nothing about people with another value than those that are hidden: their rows are published too.",
-    "presence": "Not that nobody learns who is in the table, or how many rows it has.",
+    "presence": (
+        "Not that nobody learns who is in the table, or how many rows it has; nor anything about a value of the secret "
+        "whose rows were left out, since nobody in the table has it."
+    ),
     "elsewhere": ("Nothing about what other columns, other publications, or other sources tell of the same people."),
     "list": "Not that the list of values tells nothing: it was read from the table.",
     "order": "Not that the order of the rows is random: that is the publisher's statement.",
