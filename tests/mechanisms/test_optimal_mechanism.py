@@ -180,7 +180,7 @@ def test_forbidden_moves_and_a_promised_diagonal():
 )
 def test_bad_options_are_told(options, says):
     with pytest.raises(tk.TakifuguError, match=says):
-        tk.calibrate(LABELS, odds=2, **options)
+        tk.calibrate(LABELS, odds=2, options=options)
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_the_bound_never_contradicts_the_channel():
         "c": tk.Finite([0.5, 1.0, 3.0], [3, 1, 9]),
     }
     for wish in ({"radius": 0.08}, {"radius": 0.3}, {"keep": "mean"}, {"keep": "marginal", "radius": 0.02}):
-        found = tk.calibrate(laws, alpha=2, epsilon=0.024, **{"keep": None} | wish)
+        found = tk.calibrate(laws, alpha=2, epsilon=0.024, options={"keep": None} | wish)
         assert found.lower_bound <= found.error
         tk.verify(tk.certify(found))
 
@@ -433,11 +433,11 @@ def test_the_nearest_promise_that_would_do_is_named_in_the_words_it_was_asked_in
     laws = {"a": tk.Finite([1, 2, 3], [5, 3, 2]), "b": tk.Finite([1, 2, 3], [1, 4, 8])}
     for wish in ({"unbiased": True, "keep": None}, {"forbidden": [(1, 2), (1, 3)]}, {"unbiased": True}):
         with pytest.raises(MechanismError, match="one is known from odds=") as error:
-            tk.calibrate(laws, odds=1.05, **wish)
+            tk.calibrate(laws, odds=1.05, options=wish)
         enough = float(str(error.value).split("odds=")[1].split(" ")[0])
-        tk.calibrate(laws, odds=enough, **wish)
+        tk.calibrate(laws, odds=enough, options=wish)
         with pytest.raises(MechanismError):
-            tk.calibrate(laws, odds=1 + 0.9 * (enough - 1), **wish)
+            tk.calibrate(laws, odds=1 + 0.9 * (enough - 1), options=wish)
     with pytest.raises(MechanismError, match=r"one is known from epsilon=[0-9.]+ and odds=[0-9.]+ on"):
         tk.calibrate(laws, alpha=3, epsilon=0.3, odds=1.5, utility=tk.Utility(unbiased=True))
     with pytest.raises(InputError, match="unbiased must be True or False"):

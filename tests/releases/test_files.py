@@ -197,6 +197,13 @@ def test_rows_of_other_secrets_can_be_dropped(source, tmp_path):
     assert read(tmp_path / "out.csv")["id"].to_pylist() == list(range(0, ROWS, 2))
 
 
+def test_rows_of_other_secrets_that_are_published_have_no_guarantee_and_it_is_said(source, tmp_path):
+    write(source, table().set_column(0, "secret", pa.array(["a", "c"] * (ROWS // 2))))
+    result = release_file(source, tmp_path / "out.csv", hand_made(), **NAMES, others="release")
+    assert result.rows == ROWS
+    assert result.findings == (Diagnostic("others-published"),)
+
+
 def test_groups_of_rows_tell_nothing_of_those_that_stayed_at_home(source, tmp_path, monkeypatch):
     monkeypatch.setattr(frames, "_GROUP", 600)
     secrets = np.where(np.arange(ROWS) < 1_000, "c", "a")

@@ -175,7 +175,7 @@ def command(typed: Typed) -> None:
     click.echo(f"Published {what} in {typed.target} {in_flags(how)}.")
     if told is not None:
         click.echo(f"{told[0].upper()}{told[1:]}.")
-    of_rows = (said(one) for one in done.findings if one.code in ("others-left-out", "order-kept"))
+    of_rows = (said(one) for one in done.findings if one.code in ("others-left-out", "others-published", "order-kept"))
     for sentence in (*map(in_flags, done.unchecked), *of_rows):
         click.echo(f"{sentence[0].upper()}{sentence[1:]}.")
     if account is None:

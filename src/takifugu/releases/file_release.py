@@ -190,6 +190,7 @@ def release_file(
     noise = plan.theta, plan.drawing.granularity
     findings = [*reader.findings(columns), *([Diagnostic("others-left-out", rows=left_out)] if left_out else [])]
     findings += [Diagnostic("order-kept")] if plan.order == "keep" else []
+    findings += [Diagnostic("others-published")] if others == "release" else []
     return FileRelease(goal, done, *noise, plan.insecure, unchecked, tuple(findings))
 
 
