@@ -116,7 +116,7 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
         for way, solver in (("best joint channel", "program"), ("sparse channel", "columns")):
             if solver == "program" and size > (_MOST_JOINT if confidence is None else _MOST_CONFIDENT):
                 continue
-            options: dict[str, Any] = {"keep": None}
+            options: dict[str, Any] = {"preserve": None}
             try:
                 made = calibrate(priors, odds=ODDS, options={"solver": solver}, confidence=confidence, **options)
             except TakifuguError as error:

@@ -44,8 +44,8 @@ class Line:
 
 # Each with the priors that its theorem is about; those that take any prior with the values as they were counted too.
 LINES = (
-    Line("optimal", "optimal", "optimal", "empirical", (("keep", None),)),
-    Line("optimal-kept", "optimal, histogram kept", "optimal", "empirical", (("keep", "marginal"),)),
+    Line("optimal", "optimal", "optimal", "empirical", (("preserve", None),)),
+    Line("optimal-kept", "optimal, histogram kept", "optimal", "empirical", (("preserve", "marginal"),)),
     Line("exact", "exact", "exact", "empirical"),
     Line("exact-mixture", "exact", "exact", "mixture"),
     Line("gmm-transport", "gmm-transport (Theorem 4.1)", "gmm-transport", "mixture"),

@@ -151,7 +151,7 @@ def test_a_search_can_come_to_so_many_promises_and_no_more(monkeypatch):
             )
 
         with suppress(KeyboardInterrupt, NoAnswerError):
-            strongest(calibrated, alpha=2.0, error=0.5, step=lambda what: None)
+            strongest(calibrated, alpha=2.0, error=0.5)
         if tries:
             ways += [[*turns_out, 0.0], [*turns_out, 1.0]]
             reached.add(tuple(turns_out))
@@ -231,16 +231,12 @@ def test_a_weaker_promise_bounds_no_guess():
 
 def test_publish_asks_backwards_too():
     pupils = tk.datasets.load("student-por")
-    hide = {
-        "secret": "schoolsup",
-        "columns": ["studytime"],
-        "confidence": None,
-        "utility": tk.Utility(allow_no_noise=True),
-    }
-    by_guess = tk.publish(pupils, adversary=tk.Adversary(best_guess=0.6), **hide)
+    hide = {"secret": "schoolsup", "columns": ["studytime"], "confidence": None}
+    quiet = tk.Utility(allow_no_noise=True)
+    by_guess = tk.publish(pupils, adversary=tk.Adversary(best_guess=0.6), utility=quiet, **hide)
     assert by_guess.calibration.guarantee.most_odds == pytest.approx(1.5)
     assert any("60 %" in one.sentence for one in by_guess.findings)
-    by_error = tk.publish(pupils, utility=tk.Utility(error=0.3), **hide)
+    by_error = tk.publish(pupils, utility=tk.Utility(error=0.3, allow_no_noise=True), **hide)
     assert relative_error(by_error.calibration) <= 0.3
 
 

@@ -117,7 +117,7 @@ def study(unseen: Unseen, frame: "pd.DataFrame", tell: Tell = lambda _: None) ->
     noise = found(raw, budget, "noise")
     sample_noise = found(raw, budget, "noise for the sample", None)
     kept = found(row, budget, "the number, its shares kept")
-    budget["keep"] = bounded["keep"] = None
+    budget["preserve"] = bounded["preserve"] = None
     sample = found(row, budget, "the number for the sample", None)
     channels = {
         "number": found(row, budget, "the number"),

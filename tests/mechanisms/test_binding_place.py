@@ -84,7 +84,7 @@ def test_noise_that_falls_short_is_raised_until_it_is_proved():
     enough = tk.calibrate({"a": p, "b": q}, alpha=3.0, epsilon=0.1).theta
     for short in (1e-12, 1e-9, 1e-7):
         theta = binding.proved_size(
-            Problem.of({0: p, 1: q}), Place(0, 1, 0), Renyi(3.0, 0.1), GaussianNoise, enough * (1 - short)
+            Problem.of({0: p, 1: q}), Place(0, 1, 0), Renyi(3.0, 0.1), GaussianNoise(1.0), enough * (1 - short)
         )
         assert decide(q, p, alpha=3.0, epsilon=0.1, theta=theta).holds is True
         assert theta <= enough * (1 + 2 * short + 1e-9)

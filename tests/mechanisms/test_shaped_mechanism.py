@@ -213,8 +213,10 @@ def test_what_shaped_noise_cannot_do_is_refused_in_a_sentence():
     ],
 )
 def test_options_that_cannot_be_used(options, words):
+    weights = options.get("weights")
+    rest = {name: value for name, value in options.items() if name != "weights"}
     with pytest.raises(tk.InputError, match=words):
-        tk.calibrate(LAWS, alpha=2, epsilon=1, **options)
+        tk.calibrate(LAWS, alpha=2, epsilon=1, utility=tk.Utility(weights=weights), options=rest or None)
 
 
 def test_options_are_values():

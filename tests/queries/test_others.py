@@ -9,7 +9,7 @@ import takifugu as tk
 from takifugu.cli import main
 from takifugu.errors import InputError
 from takifugu.problems.problem import OWN_ROWS, Belief, belief_names, named_belief
-from takifugu.publishing import calibrated
+from takifugu.publishing import Asked, calibrated
 from takifugu.queries.fitting import beside
 from takifugu.tables.table import Table
 
@@ -180,19 +180,16 @@ def test_a_code_of_ours_means_the_same_in_another_table(tmp_path, sentinel, own,
     ours, theirs = files(tmp_path)
     reading = tk.Reading(sentinels=(sentinel, "age=59"))  # theirs has no age
     given = (Table(ours, reading), None) if is_open else (ours, reading)
-    how = {
-        "secret": "diagnosis",
-        "columns": ["stay"],
-        "confidence": None,
-        "adversary": tk.Adversary(beliefs={"last year": theirs}),
-    }
-    made = calibrated(given[0], reading=given[1], own=own, **how)
+    beliefs = {"last year": theirs}
+    adversary = tk.Adversary(beliefs=beliefs, own=own)
+    asked = Asked("diagnosis", ["stay"], confidence=None, adversary=adversary, reading=given[1])
+    made = calibrated(given[0], asked)
     for belief in made.beliefs:
         assert 9 not in [value for law in belief.values() for value in law.values]
     rows = sum(made.beliefs[-1].rows.values())
     assert rows == 300 - 57
     if own:
-        both = tk.fit_priors(given[0], secret="diagnosis", query=RAW, beliefs=how["beliefs"], reading=given[1])
+        both = tk.fit_priors(given[0], secret="diagnosis", query=RAW, beliefs=beliefs, reading=given[1])
         assert sum(both[1].rows.values()) == rows
 
 

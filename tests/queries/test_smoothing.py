@@ -175,7 +175,10 @@ def test_other_assumptions_and_the_price_are_told(tmp_path):
     priors = tk.fit_priors(table(), secret="s", query=tk.Row("a", "b", "c", smoothing=50))
     found = tk.calibrate(priors, odds=1.5, options={"solver": "columns", "rounds": 1}, confidence=0.9)
     (other,) = (one for one in found.findings if one.code == "other-smoothing")
-    assert other["tenth"] > other["tenfold"] > 0
+    for added, loss in ((5, other["tenth"]), (500, other["tenfold"])):
+        fitted = tk.fit_priors(table(), secret="s", query=tk.Row("a", "b", "c", smoothing=added))
+        p, q = found.channel.through(np.array([law.weights / law.weights.sum() for law in fitted.values()]))
+        assert loss == pytest.approx(abs(np.log(p / q)).max(), rel=1e-9)
     (price,) = (one for one in found.findings if one.code == "price-of-ignorance")
     assert 0 <= price["share"] < 1
     found.save(tmp_path / "calibration.json")

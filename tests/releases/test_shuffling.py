@@ -181,7 +181,7 @@ def test_an_order_that_is_kept_is_stated_wherever_somebody_reads(sorted_people, 
     mixed = sorted_people.sample(frac=1, random_state=1, ignore_index=True)
     made = tk.publish(mixed, secret="s", columns=["x"], odds=3, order="keep")
     assert any("states that their order is random" in one.sentence for one in made.findings)
-    assert "rows keep their order, as the publisher states" in str(made)
+    assert "rows keep their order, which the publisher states is random" in str(made)
     made.report(tmp_path / "report.html")
     assert "states that their order is random" in (tmp_path / "report.html").read_text()
     made.certificate.save(tmp_path / "certificate.json")
