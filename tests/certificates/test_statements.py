@@ -374,3 +374,16 @@ def test_a_value_that_was_left_out_is_not_promised_anything():
     pupils = tk.datasets.load("student-por")
     made = tk.publish(pupils, secret="Mjob", columns=["G3"], confidence=None, reading=tk.Reading(leave_out=["other"]))
     assert "nor anything about a value of the secret whose rows were left out" in str(made.statement)
+
+
+def test_of_private_counts_merging_is_said_by_what_was_asked_and_tells_no_rows():
+    lists = {"ill": ["no", "rare"], "x": LISTS["x"]}
+    table = pd.DataFrame({"ill": ["no", "a", "b", "no"] * 100, "x": [0, 1, 2, 1] * 100})
+    given = {"secret": "ill", "columns": "x", "domain": lists, "epsilon": 0.5}
+    counts = tk.private_counts(table, **given, reading=tk.Reading(merge={"rare": ["a", "b"]}))
+    (said,) = (one for one in counts.findings if one.code == "secret-merged")
+    assert said["rows"] is None
+    statement = stated(tk.calibrate(counts, odds=3))
+    assert statement.content["merged"] is True
+    assert statement.matched().calibration.answer.merged(["rare"]) == ("rare",)
+    assert "two values of 'ill' (as merged)" in str(statement)

@@ -126,6 +126,48 @@ def test_a_publication_hides_the_merged_secret_and_the_calibration_remembers(tmp
         release_file(Table(tmp_path / "b.csv"), tmp_path / "other.csv", again, utility=tk.Utility(allow_no_noise=True))
 
 
+def test_a_publication_says_that_merged_secrets_are_not_hidden_from_one_another():
+    with pytest.warns(tk.DiagnosticWarning, match="were merged into 'rare', which has"):
+        made = tk.publish(people(), **ASKED, reading=READ)
+    (said,) = (one for one in made.findings if one.code == "secret-merged")
+    assert said.level == "warning"
+    assert said["rows"] == made.calibration.beliefs[0].rows["rare"]
+    assert "between two values of 'd' (as merged)" in made.summary.sentences[0]
+    assert made.statement.content["merged"] is True
+    assert "merged" in made.statement.not_promised
+    assert "between two values of 'd' (as merged)" in str(made.statement)
+    assert "Values of the secret that were merged into one are not hidden from one another" in str(made.statement)
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        Reading(tidy=True),
+        Reading(tidy=True, merge={"never": ["unheard of", "unseen"]}),
+        Reading(merge={"flu": ["Flu", " flu"]}),
+    ],
+)
+def test_where_only_spellings_were_made_alike_nothing_is_said_of_merging(reading):
+    made = published(people(), reading=reading, confidence=None)
+    assert "secret-merged" not in {one.code for one in made.findings}
+    assert made.statement.content["merged"] is False
+    assert "merged" not in f"{made.summary.sentences[0]} {made.statement}"
+
+
+def test_a_merge_of_a_group_that_is_not_rare_is_called_one():
+    table = pd.DataFrame({"d": ["a"] * 100 + ["b"] * 100 + ["c"] * 100 + ["e"] * 6, "x": [0, 1] * 153})
+    priors = published_priors(table, Reading(merge={"rare": ["c", "e"]}))
+    (said,) = (one for one in priors.findings if one.code == "secret-merged")
+    assert (said["rows"], said["large"]) == (106, (("c", 100),))
+    assert "'c' (100 rows) is not rare" in said.sentence
+
+
+def published_priors(table, reading):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tk.fit_priors(table, secret="d", query=tk.Row("x"), reading=reading)
+
+
 def test_merged_labels_can_be_published_as_a_column():
     made = published(people(), columns=["d"], secret="stay", reading=READ)
     assert set(made.table["d"]) <= {"flu", "asthma", "rare"}

@@ -29,7 +29,10 @@ from takifugu.errors import CertificationError, InputError
 from takifugu.problems import Choices, Pairs, belief_names, guarantee_from_state, has_code
 
 FORMAT, VERSION = "takifugu-statement", 1
-_FACTS = ("secret", "columns", "secrets", "pairs", "lists", "known", "guarantee", "adversary", "population", "order")
+_FACTS = (
+    *("secret", "merged", "columns", "secrets", "pairs", "lists", "known", "guarantee", "adversary", "population"),
+    "order",
+)
 _OF_PUBLISHER = ("kept", "others", "rows", "people", "date", "table_sha256")  # by the word of whoever published it
 _KEYS = ("format", "version", *_FACTS, *_OF_PUBLISHER, "certificate_sha256", "certificate", "sha256")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -64,6 +67,10 @@ _NOT_PROMISED = {
     ),
     "kept": "Nothing about what the columns tell by themselves that are published as they are.",
     "others": "Nothing about people with another value than those that are hidden: their rows are published too.",
+    "merged": (
+        "Values of the secret that were merged into one are not hidden from one another: what distinguishes them may "
+        "show in what is published."
+    ),
     "presence": (
         "Not that nobody learns who is in the table, or how many rows it has; nor anything about a value of the secret "
         "whose rows were left out, since nobody in the table has it."
@@ -180,6 +187,7 @@ of 3.
         facts = self.content
         guarantee = guarantee_from_state(facts["guarantee"])
         secret = " and ".join(map(repr, facts["secret"])) or " and ".join(map(repr, facts["columns"]))
+        secret += " (as merged)" if facts["merged"] else ""
         if facts["pairs"] is not None:
             secret += f" ({', '.join(f'{a} or {b}' for a, b in facts['pairs'])})"
         secret += " that are hidden" if facts["others"] else ""
@@ -230,7 +238,12 @@ of 3.
         facts, kind = self.content, self.content["adversary"]["kind"]
         told = ["other rows"] if kind == "population" else []
         told += [] if kind == "anybody" else ["beliefs"]
-        told += [*(name for name in ("kept", "others") if facts[name]), "several rows", "presence", "elsewhere"]
+        told += [
+            *(name for name in ("kept", "others", "merged") if facts[name]),
+            "several rows",
+            "presence",
+            "elsewhere",
+        ]
         told += [] if facts["lists"] is not None else ["list"]
         return (*told, *([] if facts["order"] == _SHUFFLED else ["order"]))
 
@@ -295,8 +308,9 @@ of 3.
         if content["order"] not in (_SHUFFLED, KEPT):
             raise InputError(f"'order' must be {_SHUFFLED!r} or {KEPT!r}")
         form.index(content["rows"], "'rows'", below=1 << 62)
-        if not isinstance(content["others"], bool):
-            raise InputError("'others' must be true or false")
+        for name in ("others", "merged"):
+            if not isinstance(content[name], bool):
+                raise InputError(f"{name!r} must be true or false")
         if content["people"] not in _PEOPLE:
             raise InputError(f"'people' must be one of {', '.join(map(repr, _PEOPLE))}")
         form.text_field(content["date"], "'date'", _DATE)
@@ -394,6 +408,7 @@ def _facts(calibration: Calibration) -> dict[str, object]:
     order = KEPT if has_code("order-kept", calibration.findings) else _SHUFFLED
     return {
         "secret": list(answer.secret),
+        "merged": bool(answer.merged(pairs.secrets)),
         "columns": list(answer.columns),
         "secrets": [form.plain(one) for one in pairs.secrets] if is_public and answer.secret else None,
         "pairs": None if hides_every(pairs, answer.secret) else [list(map(form.plain, one)) for one in pairs],

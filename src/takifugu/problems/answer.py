@@ -1,6 +1,6 @@
 """What is published: the one thing that a calibration is for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -273,6 +273,22 @@ class Answer:
         if self.private or not self.secret:
             return True
         return len(self.lists) == 1 and not self.lists[0].is_read
+
+    def merged(self, secrets: Iterable[object]) -> tuple[str, ...]:
+        """The secrets that several labels became: such labels are not hidden from one another.
+
+        It follows from how the table was to be read, and not from which labels it had: spellings that differ in case
+        and blanks are one label.
+
+        Args:
+            secrets: those that are hidden.
+
+        Returns:
+            The labels that others were merged into.
+        """
+        spelling, known = self.spelling or Spelling(), set(map(str, secrets))
+        joined = (into for into, of in spelling.merge if len({tidy(one) for one in (into, *of)}) > 1)
+        return tuple(into for into in joined if known & {into, *(f"{name} = {into}" for name in self.secret)})
 
     @property
     def words(self) -> str:

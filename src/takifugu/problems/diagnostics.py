@@ -606,6 +606,12 @@ _READING = {
     "sentinels-treated": Template("{cells:rows} had a declared sentinel in {column!r}, read as missing"),
     "labels-tidied": Template("labels of {columns:commas} are read in lower case, without spaces around them"),
     "labels-merged": Template("{cells:rows} of {column!r} became {into!r}: labels were merged"),
+    "secret-merged": Template(
+        "labels of the secret {column!r} were merged into {into!r}{rows:?, which has {rows:rows} now|}: they are not "
+        "hidden from one another, nor is what distinguishes them{large:?. {large:groups} {large:are} not rare, and "
+        "lost protection by it|}",
+        "warning",
+    ),
     "merge-unseen": Template(
         "no column of text has {texts:either}, of which {into!r} was to be made: see how the table writes it",
         "warning",

@@ -9,10 +9,10 @@ import numpy as np
 from takifugu._validation import no_cells
 from takifugu.errors import InputError
 from takifugu.laws import Finite
-from takifugu.problems import SCARCE, Answer, Diagnostic, about, named_belief, warn
-from takifugu.queries.priors import Beliefs, CellQuery, Priors, Query, read_alike
+from takifugu.problems import SCARCE, Answer, Diagnostic, about, named_belief, tidy, warn
+from takifugu.queries.priors import RARE, Beliefs, CellQuery, Priors, Query, read_alike
 from takifugu.queries.private_counts import PrivateCounts
-from takifugu.tables import Reading, Table, reading_beside, with_secrets
+from takifugu.tables import AS_READ, Reading, Table, reading_beside, with_secrets
 
 if TYPE_CHECKING:
     from takifugu.dependence import Count
@@ -138,7 +138,7 @@ def _fit(
     found = query.priors(source, secret, secrets) if known is None else _cells(source, secret, query, secrets, known)
     every = [found] if isinstance(found, Priors) else list(found)
     read = about(source.findings, _used(source, secret, query, known))
-    found.findings = (*read, *read_alike(secret, every[0].rows), *found.findings)
+    found.findings = (*read, *_merged(source, secret), *read_alike(secret, every[0].rows), *found.findings)
     for priors in every:
         _note(priors, source, few)
     return found
@@ -158,6 +158,28 @@ def _of_table(
     found.findings = (*about(source.findings, [secret.column, *of]), *found.findings)
     _note(found, source, None)
     return found
+
+
+def _merged(source: Table, secret: str) -> Iterable[Diagnostic]:
+    """Which labels of the secret several others became, with their rows: those are not hidden from one another."""
+    import narwhals as nw
+
+    into = [one for one, _ in source.reading.merges]
+    before = secret + AS_READ
+    if not into or before not in source.frame.collect_schema().names():
+        return
+    now = nw.col(secret)
+    held = source.frame.filter(now.is_in(into)).select(now=now, before=nw.col(before))
+    answer = source.collect(held.group_by("now", "before").agg(rows=nw.len()))
+    groups: dict[str, dict[str, int]] = {}
+    for label, read, rows in zip(*(answer[name] for name in ("now", "before", "rows")), strict=True):
+        group = groups.setdefault(label, {})
+        group[tidy(str(read))] = group.get(tidy(str(read)), 0) + int(rows)
+    for label in into:
+        group = groups.get(label, {})
+        if len(group) > 1:
+            large = tuple((read, rows) for read, rows in sorted(group.items()) if rows >= RARE and read != tidy(label))
+            yield Diagnostic("secret-merged", column=secret, into=label, rows=sum(group.values()), large=large)
 
 
 def _used(table: Table, secret: str, query: Query, known: Sequence[str] | None) -> list[str]:

@@ -17,6 +17,7 @@ from takifugu.errors import InputError
 from takifugu.problems import Diagnostic
 from takifugu.queries.leakage import Betrayal, Proposal, betrayals_of, proposed
 from takifugu.queries.priors import (
+    RARE,
     about_left_out,
     heavy_tail,
     read_alike,
@@ -333,7 +334,6 @@ def _is_sum(cell: Any, total: float, mark: str) -> bool:
     return number is not None and math.isclose(number, total, rel_tol=_CLOSE)
 
 
-RARE = 20  # rows below which a group is worth merging
 _LISTS = ("whole numbers", "numbers", "truth", "labels")  # what a list of values can be made of
 
 

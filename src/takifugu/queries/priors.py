@@ -397,6 +397,7 @@ def is_poor(distance: float, rows: float) -> bool:
 
 # What there is to say about the rows behind a prior, and how many it needs.
 
+RARE = 20  # rows below which a group is worth merging
 FEW = 100  # rows below which a secret's prior is called uncertain
 _NO_CHANCE = 4.0  # standard deviations between two shares: chance makes such a difference once in 30,000 times
 _WORTH = 1.25  # times as often: less than that tells nobody much

@@ -198,7 +198,11 @@ class PrivateCounts(Priors):
             laws,
             answer=answer,
             findings=[Diagnostic("few-rows", secret=name, rows=n) for name, n in rows.items() if n < FEW]
-            + [Diagnostic("few-for-counts", rows=self.total)] * (self.total < FEW_FOR_COUNTS),
+            + [Diagnostic("few-for-counts", rows=self.total)] * (self.total < FEW_FOR_COUNTS)
+            + [
+                Diagnostic("secret-merged", column=cells.secret, into=into, rows=None, large=())
+                for into in answer.merged(cells.secrets)
+            ],
             rows=rows,
             counts=counts,
             pseudo=dict.fromkeys(counts, pseudo),

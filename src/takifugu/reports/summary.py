@@ -292,6 +292,7 @@ class Publication:
         answer, guarantee = self.calibration.answer, self.calibration.total
         secret = "the secret" if answer is None or not answer.secret else " and ".join(map(repr, answer.secret))
         pairs = self.calibration.pairs
+        secret += " (as merged)" if answer is not None and answer.merged(pairs.secrets) else ""
         if answer is not None and not hides_every(pairs, answer.secret):
             some = [f"{clean(str(a))} or {clean(str(b))}" for a, b in pairs[:_MOST_PAIRS]]
             secret += f" ({', '.join(some)}{' …' if len(pairs) > _MOST_PAIRS else ''})"
