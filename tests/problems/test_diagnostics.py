@@ -24,7 +24,7 @@ SAMPLES = {
     **dict.fromkeys(("limit", "used", "attacked", "pairs", "beliefs", "least", "of", "lines", "tried"), 3),
     **dict.fromkeys(("apart", "ahead", "positive", "falls", "lone", "several", "bounds_read", "step_read"), True),
     **dict.fromkeys(("seen", "detail", "model", "promise", "encoding", "sheet"), TEXT),
-    "groups": (("ward", 3), ("age", 1)),
+    **dict.fromkeys(("groups", "large"), (("ward", 3), ("age", 1))),
     "added": (("ward", 100, 12.5, "tree"),),
     "separator": ";",
     "decimal": ",",

@@ -259,6 +259,22 @@ def test_rare_groups_are_merged_with_one_another_first():
     assert "Merging" not in two.sentence
 
 
+def test_spellings_are_made_one_before_groups_are_called_rare():
+    table = pd.DataFrame({"s": ["Asthma"] * 90 + [" Asthma"] * 3 + ["Flu"] * 120 + ["HIV"] * 6 + ["Pica"] * 15})
+    found = inspect(table.assign(x=range(len(table))), "s")
+    (rare,) = (f for f in found.findings if f.code == "rare-secrets")
+    assert rare["groups"] == (("hiv", 6), ("pica", 15))
+    assert (rare["merge"], rare["together"]) == (("hiv", "pica"), 21)
+    assert "labels-alike" in {f.code for f in found.findings}
+    assert any(group.secret == " Asthma" for group in found.groups)  # what is there is shown as it is
+
+
+def test_a_rare_group_is_not_merged_with_a_large_one():
+    table = pd.DataFrame({"s": ["a"] * 300 + ["b"] * 281 + ["c"] * 4, "x": range(585)})
+    (rare,) = (f for f in inspect(table, "s").findings if f.code == "rare-secrets")
+    assert rare["merge"] == ()
+
+
 numbers = st.lists(st.integers(-300, 300).map(lambda n: n / 4), min_size=2, max_size=200)
 
 

@@ -278,6 +278,8 @@ def _to_merge(found: "Inspection") -> Iterator[str]:
     """Groups that are too rare, to be merged under a name of one's choice."""
     merged = next((one["merge"] for one in found.findings if one.code == "rare-secrets" and one["merge"]), ())
     names = [_text(_line(str(one))) for one in merged] or ['"one label"', '"another"']
+    if merged:
+        yield "# What distinguishes groups that are merged is not hidden. With tidy as advised above, rare ones are:"
     yield f"# rare = [{', '.join(names)}]"
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from takifugu.errors import InputError
-from takifugu.problems import Diagnostic
+from takifugu.problems import Diagnostic, tidy
 from takifugu.queries.leakage import Betrayal, Proposal, betrayals_of, proposed
 from takifugu.queries.priors import (
+    FEW,
     RARE,
     about_left_out,
     heavy_tail,
@@ -35,6 +36,7 @@ from takifugu.tables import (
     Subset,
     Suspect,
     Table,
+    alike,
     is_free_text,
     label_counts,
     lacking,
@@ -397,7 +399,8 @@ def inspect(table: object, secret: str | None = None, *, reading: Reading | None
         labels = [name for name in proposals if name not in numbers]
         seen = BySecret(treated(held, codes), secret, numbers, labels)
         groups = tuple(Group(name, rows) for name, rows in seen.rows.items())
-        findings.extend(_about_groups(secret, groups, without))
+        made = groups if source.reading.tidy else _tidied(groups)  # spellings of one label are made one first
+        findings.extend(_about_groups(secret, made, without))
         findings.extend([*totals(source, secret, facts, without), *several_rows(held, [secret])])
         betrayals = betrayals_of(seen, proposals)
         findings.extend(
@@ -453,8 +456,26 @@ def _gaps(seen: BySecret, columns: list[str]) -> Iterable[Diagnostic]:
     return [gap.but(columns=tuple(names)) for gap, names in alike.items()]
 
 
+def _tidied(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """The groups as they are once labels that read the same are one; as they were where there are none.
+
+    >>> _tidied((Group("Flu", 30), Group(" flu", 2), Group("HIV", 3)))
+    (Group(secret='flu', rows=32), Group(secret='hiv', rows=3))
+    """
+    if not alike(group.secret for group in groups):
+        return groups
+    rows: dict[Secret, int] = {}
+    for group in groups:
+        label = tidy(group.secret) if isinstance(group.secret, str) else group.secret
+        rows[label] = rows.get(label, 0) + group.rows
+    return tuple(Group(label, count) for label, count in rows.items())
+
+
 def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Iterable[Diagnostic]:
-    """Rows without a secret, and rare groups with those to merge them with: one another, and then the next larger."""
+    """Rows without a secret, and rare groups with those to merge them with: one another, and then the next larger.
+
+    What distinguishes merged groups is not hidden, so none of `FEW` rows or more is merged with rare ones.
+    """
     if without:
         yield Diagnostic("no-secret", column=secret, rows=without)
     ordered = sorted(groups, key=lambda group: group.rows)
@@ -463,7 +484,7 @@ def _about_groups(secret: str, groups: tuple[Group, ...], without: int) -> Itera
         return
     merged, together = list(rare), sum(group.rows for group in rare)
     for group in ordered[len(rare) :]:
-        if together >= RARE and len(merged) > 1:
+        if (together >= RARE and len(merged) > 1) or group.rows >= FEW:
             break
         merged, together = [*merged, group], together + group.rows
     # Merged into one, all groups would leave nothing to be hidden from anything.
