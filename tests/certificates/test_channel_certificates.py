@@ -333,3 +333,14 @@ def test_all_of_a_stated_bound_is_asked_for_and_its_digits_are_rounded_down():
         tk.certify(dataclasses.replace(honest, lower_bound=math.nextafter(proved, math.inf)))
     told = float(tk.certify(honest).claim.rsplit(" ", 1)[1])
     assert honest.lower_bound * (1 - 1e-5) < told <= honest.lower_bound
+
+
+def test_a_bound_without_the_margin_of_the_population_is_said_to_be_for_these_rows():
+    certificate = tk.certify(CALIBRATIONS["confident"])
+    assert "and margin for other priors less than" in certificate.claim
+    assert "these rows alone" not in certificate.claim
+    made = certificate.calibration
+    options = dict(made.options) | {"radius": 0.0}
+    found = dataclasses.replace(certificate, calibration=dataclasses.replace(made, options=tuple(options.items())))
+    assert " a value for the population; for these rows alone, which takes less, none between these" in found.claim
+    assert "for these rows" not in tk.certify(CALIBRATIONS["odds"]).claim

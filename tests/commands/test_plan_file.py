@@ -120,8 +120,23 @@ def test_a_plan_remembers_how_the_table_was_read(messy, tmp_path):
     assert found["sentinel"] == ["Stay days=998", "Stay days=999"]
     text = plan.read_text(encoding="utf-8").replace('  # "Ward"', '  "Ward"').replace('# "Ward" =', '"Ward" =')
     plan.write_text(text, encoding="utf-8")
-    done = run("publish", messy, tmp_path / "p.csv", "--plan", plan, "--dry-run", "--confidence", "0")
+    done = run(
+        "publish", messy, tmp_path / "p.csv", "--plan", plan, "--dry-run", "--confidence", "0", "--allow-no-noise"
+    )
     assert done.exit_code == 0, done.output
+
+
+def test_a_plan_offers_an_id_that_publish_takes(tmp_path):
+    table, plan = tmp_path / "visits.csv", tmp_path / "plan.toml"
+    rows = [f"{10_000 + k},{'flu' if k % 2 else 'none'},{k % 3}\n" for k in range(60)]
+    table.write_text("Fallnr,diagnosis,ward\n" + "".join(rows), encoding="utf-8")
+    assert run("inspect", table, "--secret", "diagnosis", "--plan", plan).exit_code == 0
+    text = plan.read_text(encoding="utf-8")
+    assert '\n# id = "Fallnr"\n' in text
+    assert "id" not in tomllib.loads(text)
+    plan.write_text(text.replace("# id =", "id =").replace('# "ward",', '"ward",'), encoding="utf-8")
+    done = run("publish", table, tmp_path / "p.csv", "--plan", plan, "--dry-run", "--confidence", "0")
+    assert "Nothing was published" in done.output, done.output
 
 
 def test_a_plan_names_what_looks_alike_what_reads_as_missing_and_what_is_rare(messy, tmp_path):

@@ -279,6 +279,42 @@ def test_the_table_itself_is_not_called_published(table):
     assert "people.csv' is the table itself: name another file" in over.stderr
 
 
+def test_what_holds_no_priors_is_told_and_not_proved(table):
+    assert run(table, "--columns", "stay").exit_code == 0
+    for name, told in (
+        ("published-statement.json", "posterior odds between two values of 'diagnosis' change"),
+        ("published-certificate-public.json", "This is the public part of a private certificate"),
+    ):
+        found = CliRunner().invoke(main, ["verify", str(table.with_name(name))])
+        assert found.exit_code == 1
+        assert told in found.stdout
+        assert "Checked: " in found.stdout
+        assert "Not checked: " in found.stdout
+        assert "Proved" not in found.stdout
+        assert f"CERTIFICATE --public {name}" in " ".join(found.stderr.split())
+    path = table.with_name("published-statement.json")
+    given = ["verify", str(path), "--public", str(table.with_name("published.csv"))]
+    found = CliRunner().invoke(main, given)
+    assert found.exit_code == 1
+    assert "and the table is its own.\nNot checked: that the guarantee holds." in found.stdout
+    path.write_text(path.read_text(encoding="utf-8").replace('"rows": 240', '"rows": 241'), encoding="utf-8")
+    changed = CliRunner().invoke(main, ["verify", str(path)])
+    assert changed.exit_code == 1
+    assert changed.stdout == ""
+    assert "was changed after it was made" in " ".join(changed.stderr.split())
+
+
+def test_columns_that_are_all_of_another_file_are_named(table):
+    target = table.with_name("out.csv")
+    given = ["publish", str(table), str(target), "--secret", "diagnoses", "--columns", "stays"]
+    refused = CliRunner().invoke(main, given)
+    assert refused.exit_code == 2
+    said = " ".join(refused.stderr.split())
+    assert "has no column 'stays'. Did you mean 'stay'?" in said
+    with pytest.raises(tk.InputError, match=r"no column 'stays'. Did you mean 'stay'\?"):
+        tk.publish(pd.read_csv(table), secret="diagnoses", columns=["stays"], ledger=table.with_name("a.ledger"))
+
+
 def test_a_dry_run_tells_and_leaves_nothing(table):
     given = ("--columns", "stay", "--odds", "2.5")
     dry = run(table, *given, "--dry-run")
@@ -287,13 +323,14 @@ def test_a_dry_run_tells_and_leaves_nothing(table):
     assert names(table) == set()
     assert not list(table.parent.glob(".*"))
     bare = run(table, "--columns", "even", "--dry-run")
+    assert bare.exit_code == 1
     assert "would be refused: values are published as they are" in " ".join(bare.stdout.split())
     done = run(table, *given)
     assert done.exit_code == 0, done.stderr
     (told,) = (line for line in " ".join(dry.stdout.split()).split(". ") if "Would be changed: " in line)
     assert told.replace("Would be changed", "Changed") in " ".join(done.stdout.split())
     again = run(table, *given, "--dry-run")  # after the publication too: what it would be, and that it is refused
-    assert again.exit_code == 0, again.stderr
+    assert again.exit_code == 1, again.stderr
     said = " ".join(again.stdout.split())
     assert "It would be refused: these records were published before" in said
     assert told in said

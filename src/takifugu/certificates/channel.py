@@ -87,6 +87,19 @@ class RedactedChannel:
         """Write the file to publish."""
         strict_json.write(self.to_dict(), path)
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it states, in plain words; nothing is proved by that."""
+        facts = self.content
+        told = [f"Secrets are hidden from one another {guarantee_from_state(facts['guarantee']).bound}."]
+        if facts["columns"] is not None:
+            told.append(f"What is published: {', '.join(map(repr, facts['columns']))}.")
+        if facts["keeps"] is not None:
+            told.append("What is published is on average as frequent as it truly is.")
+        if "order" in facts:
+            told.append("Whoever published the rows states that their order, which was kept, is random.")
+        return tuple(told)
+
     @classmethod
     def from_dict(cls, data: Any) -> "RedactedChannel":
         """What `to_dict` wrote."""
@@ -217,6 +230,11 @@ class ChannelCertificate(Sealed):
         if self.lower_bound is not None and (self.lower_bound > 0 or self.error == 0):  # that none gains goes unsaid
             least = rounded_down(self.lower_bound, 6)
             best = f"; it loses {self.error:.6g} a value, and none{self._wished} less than {least}"
+            if self.calibration.evidence is not None and not np.any(dict(self.calibration.options).get("radius")):
+                best = (  # what was looked for beyond that has no bound of its own
+                    f"; it loses {self.error:.6g} a value for the population; for these rows alone, which takes less, "
+                    f"none{self._wished} loses less than {least}"
+                )
         pairs, beliefs = version_1.in_words(len(problem.pairs), len(problem.beliefs))
         bound = self.calibration.guarantee.bound
         if self.calibration.answer is not None and self.calibration.answer.private:

@@ -255,6 +255,15 @@ class RedactedCertificate:
         head = {"format": REDACTED, "version": VERSION}
         return head | fields | {"software": dict(self.software)}
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it states, in plain words; nothing is proved by that."""
+        noise = f"Noise of standard deviation {self.theta!r} is added"
+        kept = f"{in_words(self.pairs, self.beliefs)[0]} are hidden within alpha = {self.alpha!r}, epsilon"
+        return (
+            f"{noise}; {kept} = {self.epsilon!r} ({self.guarantee}), under {in_words(self.pairs, self.beliefs)[1]}.",
+        )
+
     @classmethod
     def from_dict(cls, data: object) -> "RedactedCertificate":
         """What `to_dict` wrote, every field checked."""

@@ -25,7 +25,7 @@ from takifugu.commands.options import (
 )
 from takifugu.commands.output import console, file_of, in_flags, print_json, tell, tell_files
 from takifugu.commands.progress import counting, doing, done
-from takifugu.errors import InputError
+from takifugu.errors import CertificationError, InputError
 from takifugu.problems import Diagnostic, has_code
 
 if TYPE_CHECKING:
@@ -346,24 +346,69 @@ def verifying(
     It may be a statement that goes with a published table, where its certificate is public and in it; --public then
     holds its page of plain words (.txt), or the published table itself, against it.
 
-    The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, 2 where the file is bad.
+    The public part of a private certificate, and a statement whose certificate is private, are read and told in plain
+    words: nothing is proved by that.
+
+    The exit status is 0 where it is proved, 1 where it is refuted or could not be proved, also where only the private
+    certificate can prove it, and 2 where the file is bad.
     """
     from takifugu.certificates import Statement, load_public, require_public, verify
 
+    held = ""  # what was held against a statement
     published = load_public(public) if public is not None and Path(public).suffix == ".json" else None
     if public is not None and published is None:
         statement = Statement.load(certificate)
         if Path(public).suffix == ".txt":
             statement.require_page(public)
+            held = "page"
         else:
             statement.require_table(public)
+            held = "table"
             if not quiet and not as_json:
                 click.echo(f"{public} is the file that the statement is about.")
-    with counting("proved", quiet=quiet or as_json) as progress:
-        proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
+    try:
+        with counting("proved", quiet=quiet or as_json) as progress:
+            proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
+    except (CertificationError, InputError) as error:
+        raise _without_priors(certificate, held=held, as_json=as_json) or error from None
     if published is not None:
         require_public(proved, published)
     tell_proved(proved, as_json=as_json)
+
+
+def _without_priors(path: str, *, held: str, as_json: bool) -> CertificationError | None:
+    """Tell what a file without priors states and why nothing is proved by it; None for files of other kinds."""
+    from takifugu.certificates import RedactedCertificate, RedactedChannel, Statement, load_public
+
+    try:
+        found = load_public(path)
+    except (CertificationError, InputError):
+        return None
+    if isinstance(found, Statement):
+        if found.certificate is not None:
+            return None
+        kind, digest, sentences = "a statement", found.content[_DIGEST], found.sentences
+        checked = "the file is a statement, and all of it is under its digest"
+        checked += f", and the {held} is its own" if held else ""
+        of_table = "" if held == "table" else "that a table is the one it is about (give it with --public), "
+    elif isinstance(found, RedactedCertificate | RedactedChannel):
+        kind, sentences, of_table = "the public part of a private certificate", found.sentences, ""
+        digest = found.certificate_sha256 if isinstance(found, RedactedCertificate) else found.content[_DIGEST]
+        checked = "it is well-formed"
+    else:
+        return None
+    if not as_json:
+        click.echo(f"This is {kind}. It states, and does not prove:\n")
+        click.echo("\n".join(sentences))
+        click.echo(f"\nChecked: {checked}.\nNot checked: {of_table}that the guarantee holds.\n")
+    return CertificationError(
+        f"nothing can be proved from this file alone, since the priors are private: only who holds the certificate "
+        f"with the digest {digest} can, with `takifugu verify CERTIFICATE --public {Path(path).name}`. Anybody can "
+        f"where priors may be public (private counts, or another table's) and so may the lists"
+    )
+
+
+_DIGEST = "certificate_sha256"
 
 
 # takifugu sweep: budgets and mechanisms side by side.

@@ -201,6 +201,7 @@ def plan_of(found: "Inspection", source: str, reading: "Reading") -> str:
         *(f"  # {_text(one.name)},  # {_held(one)}" for one in found.columns if one.advice == SUPPORTED),
         "]",
         *(f"# not {_text(one.name)}: {one.advice}" for one in _others(found)),
+        *_people(found),
         "",
         "# Rows of these secrets, which are too rare to be hidden, are not published:",
         f"leave-out = []{_rarest(found)}",
@@ -221,6 +222,14 @@ def plan_of(found: "Inspection", source: str, reading: "Reading") -> str:
         *(f"# {_text(one.name)} = {_list(one)}" for one in found.columns if _is_listed(one)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _people(found: "Inspection") -> list[str]:
+    """The columns that may tell people apart, for a ledger: somebody has to say that they do."""
+    looking = {one["column"] for one in found.findings if one.code == "looks-like-identifier"}
+    named = [one.name for one in found.columns if one.name in looking and one.name != found.secret]
+    told = "# The column that tells people apart: by it later publications know who was published before:"
+    return ["", told, *(f"# id = {_text(name)}" for name in named)] if named else []
 
 
 def _others(found: "Inspection") -> Iterator["InspectedColumn"]:

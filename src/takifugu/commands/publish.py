@@ -317,7 +317,7 @@ def command(typed: Typed) -> None:
           --columns stay_days,ward --id patient_nr --only-new
 
     All files appear, or none. Only TARGET and the file marked public are for others.
-    Exit status: 0 done, 1 refused or not proved, 2 bad input, 130 interrupted.
+    Exit status: 0 done, 1 refused or not proved (a dry run too, where it would be), 2 bad input, 130 interrupted.
     """
     run(typed)
 
@@ -415,6 +415,8 @@ def _tell_dry(
         print_json(_figures(made) | {"published": False, "would_be_refused": known or bare})
     else:
         tell_before(made, bare, known, warned)
+    if known is not None or bare is not None:
+        raise SystemExit(1)  # as publishing would end
 
 
 # What `takifugu publish` and `takifugu demo` do: read, fit, calibrate, prove, draw, and write all files or none.

@@ -81,6 +81,10 @@ def to_publish(
         if id is not None or repeats != "refuse" or (ledger is not None and (ledger.only_new or ledger.new_people)):
             raise InputError("id, only_new and new_people are for files and for tables in memory: collect it first")
         return table, []
+    if not set(read) & set(names):  # no row could be known by any of them: say which column is meant
+        opened = table if isinstance(table, Table) else Table(table, reading)
+        for name in read:
+            opened.require(name)
     near = [*(files_behind(table) if files is None else files), *([] if ledger is None else [ledger.path])]
     beside = Beside(near, ledger, read=read, available=names)
     own = None if ledger is None else ledger.recognise(read, names, answer)
