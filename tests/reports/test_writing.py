@@ -23,7 +23,9 @@ def test_a_report_is_returned_and_written_for_its_owner(tmp_path, kind):
     assert path.read_text(encoding="utf-8") == page
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert "How to publish an answer so that nobody can tell" in assert_harmless(page).words
+    words = assert_harmless(page).words
+    assert "How to publish an answer so that " in words
+    assert "nobody can tell" not in words
     assert tk.report(calibrated(kind), question="Why & how?").count("Why &amp; how?") == 2
 
 

@@ -133,6 +133,7 @@ def test_a_publication_says_that_merged_secrets_are_not_hidden_from_one_another(
     assert said.level == "warning"
     assert said["rows"] == made.calibration.beliefs[0].rows["rare"]
     assert "between two values of 'd' (as merged)" in made.summary.sentences[0]
+    assert "(as merged) change by at most a factor of" in tk.report(made.calibration)
     assert made.statement.content["merged"] is True
     assert "merged" in made.statement.not_promised
     assert "between two values of 'd' (as merged)" in str(made.statement)

@@ -192,18 +192,25 @@ def belief_name(calibration: Calibration, belief: int) -> str:
 
 
 def question_of(calibration: Calibration) -> str:
-    """What was asked, from what the calibration knows about its answer."""
-    a, b = calibration.worst_pair
+    """What was asked, from what the calibration knows about its answer: no more than the guarantee says."""
+    a, b = map(str, calibration.worst_pair)
     if calibration.answer is None:
-        return f"How to publish an answer so that nobody can tell {a} from {b}?"
-    secret = ", ".join(calibration.answer.secret)
-    pair = f"{secret} = {a} from {secret} = {b}"
-    if calibration.answer.query in OF_TABLES:
-        pair = f"a share of {a} from one of {b} ({secret})"
+        thing = "an answer"
+    else:
+        secret = ", ".join(calibration.answer.secret)
+        is_share = calibration.answer.query in OF_TABLES
+        a = f"a share of {a}" if is_share else f"{secret} = {a}"
+        b = f"one of {b} ({secret})" if is_share else f"{secret} = {b}"
+        thing = _thing(calibration.answer.query, calibration.answer.columns)
     others = len(calibration.pairs) - 1
-    more = f" (and {others:,} other pair{'s' * (others > 1)})" if others else ""
-    thing = _thing(calibration.answer.query, calibration.answer.columns)
-    return f"How to publish {thing} so that nobody can tell {pair}{more}?"
+    more = f" (and {others:,} other pair{'s' * (others > 1)})" if others and calibration.answer is not None else ""
+    if calibration.answer is not None and calibration.answer.merged(calibration.pairs.secrets):
+        more += " (as merged)"
+    if (most := calibration.total.most_odds) is not None:
+        kept = f"posterior odds between {a} and {b}{more} change by at most a factor of {number(most, 4)}"
+    else:
+        kept = f"{a} and {b}{more} are hidden from one another {calibration.total.bound}"
+    return f"How to publish {thing} so that {kept}?"
 
 
 def _thing(query: str, columns: tuple[str, ...]) -> str:

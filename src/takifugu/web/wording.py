@@ -168,9 +168,9 @@ def question(fit: "Fit") -> str:
     """What a report says was asked."""
     asked = _ASKED[fit.query].format(columns=listed(fit.columns))
     if fit.pair is None:
-        return f"How to publish {asked} so that nobody can tell anyone's {fit.secret}?"
+        return f"How to publish {asked} and hide {fit.secret}?"
     first, second = fit.pair
-    return f"How to publish {asked} so that nobody can tell {fit.secret} = {first} from {fit.secret} = {second}?"
+    return f"How to publish {asked} and hide {fit.secret} = {first} from {fit.secret} = {second}?"
 
 
 def at_work(choice: "Choice", priors: Any) -> str:
