@@ -368,7 +368,10 @@ def test_neither_counts_nor_a_mean_leave_beside_the_ledger_of_the_rows(folder):
         tk.release_file("people.csv", "mean.csv", mean, of="a")
     with pytest.raises(LedgerError, match="another answer about these records was published before"):
         tk.release_file("people.csv", "mean.csv", mean, of="a", ledger="people.ledger")
-    tk.release_file("people.csv", "mean.csv", mean, of="a", ledger=tk.Ledger("mean.ledger", new_people=True))
+    with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
+        tk.release_file("people.csv", "mean.csv", mean, of="a", ledger=tk.Ledger("mean.ledger", new_people=True))
+    FEBRUARY.to_csv("others.csv", index=False)
+    tk.release_file("others.csv", "mean.csv", mean, of="a", ledger=tk.Ledger("mean.ledger", new_people=True))
 
 
 def test_capitals_blanks_and_apostrophes_make_nobody_new(folder):
@@ -423,3 +426,55 @@ def test_of_two_that_are_charged_at_the_same_moment_one_at_least_is_refused(fold
         ways[through]()
     assert not (folder / "second.csv").exists()
     assert tk.Ledger("second.ledger").account() is not None  # its charge stands: nothing was drawn
+
+
+FINE = {"secret": "s", "columns": ["x", "y"], "confidence": None, "utility": tk.Utility(allow_no_noise=True)}
+
+
+def singular(rows, start):
+    """People of whom most can be told apart by what is read of them."""
+    chance = np.random.default_rng(start)
+    return people(rows, start).assign(y=chance.integers(0, 100, rows))
+
+
+@pytest.mark.parametrize("what", ["a column fewer", "others appended", "more than half of them", "doubled"])
+def test_nobody_is_new_against_plain_evidence(folder, what):
+    old = singular(500, 0)
+    tk.publish(old, **FINE, ledger="people.ledger")
+    table, asked = old, FINE
+    if what == "a column fewer":
+        asked = FINE | {"columns": ["x"]}
+    elif what == "others appended":
+        table = together(old, singular(100, 500))
+    elif what == "more than half of them":
+        table = together(old.head(350), singular(100, 500))
+    else:  # as often as it can be: it is all there
+        table = together(old, singular(100, 500), old)
+    for new_people in (False, True):  # neither does the refusal offer what would be refused
+        with pytest.raises(PublishedOnceError, match="these are the same records, whatever is stated") as refused:
+            tk.publish(table, **asked, ledger=tk.Ledger("people.ledger", new_people=new_people))
+        assert "new_people" not in str(refused.value)
+        with pytest.raises(LedgerError, match="knows some of these records") as refused:
+            tk.publish(table, **asked, ledger=tk.Ledger("other.ledger", new_people=new_people))
+        assert "new_people" not in str(refused.value)
+    made = tk.calibrate(tk.Row("x", domain=[0, 1, 2, 3, 4]), odds=3, mechanism="data-free")
+    with pytest.raises(PublishedOnceError, match="whatever is stated"):  # nor through a channel that is there
+        tk.release(table, made, ledger=tk.Ledger("people.ledger", new_people=True))
+
+
+@pytest.mark.filterwarnings("default::takifugu.errors.DiagnosticWarning")
+def test_new_people_who_are_alike_by_chance_go_out_on_the_word_of_the_publisher(folder):
+    tk.publish(OLD, **ASKED, ledger="people.ledger")
+    with pytest.warns(tk.DiagnosticWarning, match=r"the publisher's word: 300 of 300 rows agree"):
+        made = tk.publish(JANUARY, **ASKED, ledger=tk.Ledger("people.ledger", new_people=True))
+    assert made.statement.content["people"] == "one row each, new"
+    assert any("that nobody in it was published before" in one for one in made.statement.sentences)
+    made = tk.calibrate(tk.Row("x", domain=[0, 1, 2, 3, 4]), odds=3, mechanism="data-free")
+    with pytest.warns(tk.DiagnosticWarning, match=r"the publisher's word: 300 of 300 rows agree"):
+        tk.release(FEBRUARY, made, ledger=tk.Ledger("people.ledger", new_people=True))
+    # Of many combinations as well, where most are not the same.
+    fine = singular(500, 2000)
+    (folder / "fine").mkdir()
+    tk.publish(fine, **FINE, ledger="fine/people.ledger")
+    made = tk.publish(singular(700, 3000), **FINE, ledger=tk.Ledger("fine/people.ledger", new_people=True))
+    assert made.statement.content["people"] == "one row each, new"

@@ -1,6 +1,7 @@
 """Rows hash alike however their values are written, and the hash is the published SipHash-2-4."""
 
 import datetime
+from collections import Counter
 from decimal import Decimal
 
 import narwhals as nw
@@ -9,10 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import takifugu as tk
+from how_many import some_of
 from takifugu.releases.records import (
     Recognition,
     RowHashes,
@@ -20,6 +22,7 @@ from takifugu.releases.records import (
     count_known,
     most_alike,
     overlap,
+    reappearance,
     require_id,
     siphash,
     unknown_rows,
@@ -171,3 +174,17 @@ def test_what_is_known_is_counted_as_often_as_it_occurs(ours, known, cut):
     assert both[unknown_rows(both, stored, by_id=True)].tolist() == [one for one in ours if one not in known]
     assert most_alike(np.sort(both)) == max(Counter(ours).values(), default=0)
     assert count_known(np.sort(both), stored)[1] == len(known)
+
+
+@given(st.lists(st.integers(0, 12), max_size=40), st.lists(st.integers(0, 12), max_size=40), st.integers(1, 41))
+@settings(max_examples=some_of(300), deadline=None)
+def test_what_reappears_of_a_batch_is_what_counting_finds(old, here, part):
+    before, now = Counter(old), Counter(here)
+    ours, stored = (np.sort(np.array(one, dtype=np.uint64)) for one in (here, old))
+    found = reappearance(ours, [stored[low : low + part] for low in range(0, len(stored), part)])
+    once = {one for one, times in before.items() if times == 1}
+    assert found.once == len(once)
+    assert found.again == sum(now[one] == 1 for one in once)
+    assert found.rows == (before & now).total()
+    assert found.is_whole == (bool(old) and before <= now)
+    assert found.is_same == (bool(old) and before == now)

@@ -124,6 +124,25 @@ def test_an_independent_answer_costs_what_it_guarantees(tmp_path):
         publish(odds("tests"), ledger)
 
 
+@pytest.mark.parametrize(("first", "second"), [(0.9, None), (0.9, 0.8)])
+def test_an_independent_answer_is_added_on_evidence_as_strong_as_the_first(tmp_path, first, second):
+    def sure(column, confidence, **utility):
+        return tk.calibrate(priors(column), odds=3, confidence=confidence, utility=tk.Utility(**utility))
+
+    ledger = Ledger(tmp_path / "a.ledger", id="person", budget=tk.Odds(9), independent=True)
+    publish(sure("stay", first), ledger)
+    with pytest.raises(CompositionError, match=r"90 % confidence\), and this calibration says less"):
+        publish(sure("tests", second), ledger)
+    assert ledger.account().releases == 1
+    # A local price holds for any two values, on whatever evidence; so does one of the same confidence, and of more.
+    publish(sure("tests", None, local_price=0.5), Ledger(ledger.path, id="person"))
+    (tmp_path / "other").mkdir()
+    other = Ledger(tmp_path / "other" / "a.ledger", id="person", budget=tk.Odds(9), independent=True)
+    publish(sure("stay", second), other)
+    publish(sure("tests", first), other)
+    assert other.account().left == (0.0,)
+
+
 def test_no_answer_is_independent_of_itself(tmp_path):
     ledger = Ledger(tmp_path / "a.ledger", id="person", budget=tk.Odds(100), independent=True)
     publish(odds(), ledger)

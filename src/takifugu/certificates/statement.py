@@ -88,6 +88,8 @@ _PEOPLE = {
     "one row each": "each person has one row",
     "independent rows": "the rows of a person are independent of one another given the secret",
 }
+_NEW = ", new"  # of people whom the ledger could not tell from those that were published
+_PEOPLE |= {f"{name}{_NEW}": f"{words}, that nobody in it was published before" for name, words in _PEOPLE.items()}
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ of 3.
                 "kept": [name for one in findings if one.code == "cell-tells" for name in one["columns"]],
                 "others": has_code("others-published", findings),
                 "rows": int(rows),
-                "people": list(_PEOPLE)[has_code("rows-of-one-person", findings)],
+                "people": list(_PEOPLE)[has_code("rows-of-one-person", findings)]
+                + _NEW * has_code("stated-new", findings),
                 "date": day.isoformat(),
                 "table_sha256": None if table is None else _digest_of(table),
                 "certificate_sha256": proof.sha256,

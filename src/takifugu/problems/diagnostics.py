@@ -546,6 +546,11 @@ _COLUMNS = {
         "factor that is guaranteed for one, and otherwise by anything",
         "warning",
     ),
+    "stated-new": Template(
+        "that nobody was published before is the publisher's word: {rows:,} of {of:,} rows agree with rows that were"
+        "{unseen:?, and some of those cannot be held against these|}",
+        "warning",
+    ),
     "looks-like-dates": Template(
         "{column!r} holds dates, which single people out: publish an age, a year or a length of time instead",
         "warning",

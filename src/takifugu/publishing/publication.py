@@ -329,6 +329,7 @@ def published(table: object, asked: Asked, ledger: Ledger | None, *, insecure_se
 
     counts: list[PrivateCounts] = []
     bits = None if insecure_seed is None else bits_of(insecure_seed)
+    ahead([one for one in of_people if one.code == "stated-new"])
     made = calibrated(table, asked, ledger=ledger, bits=bits, drawn=counts.append, ahead=ahead)
     for finding in (*stated(asked), *of_people):
         made = made.with_finding(finding)

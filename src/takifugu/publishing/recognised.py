@@ -112,7 +112,8 @@ def to_publish(
         return table, findings
     if ledger is not None:
         ledger.refuse_known(own)
-    return table, _of_people(own, own.hashes(own.own), repeats)
+    word = [] if ledger is None else ledger.of_new_people(own)
+    return table, [*word, *_of_people(own, own.hashes(own.own), repeats)]
 
 
 def _require_complete(table: object, needed: Sequence[str], reading: Reading | None) -> None:

@@ -423,18 +423,34 @@ def require_within(budget: Calibration | None, calibration: Calibration) -> None
             f"the budget allows {allowed}, and this calibration guarantees {promised}, which may reveal more. Nothing "
             "was released; calibrate with the guarantee of the budget"
         )
-    if _is_weaker(calibration, budget):
+    if _is_weaker(evidence_state(calibration), evidence_state(budget)):
         raise BudgetError(
             f"the budget is for the population ({budget.evidence.sentence if budget.evidence else ''}), and this "
             f"calibration says less about it. Nothing was released; calibrate with the confidence of the budget"
         )
 
 
-def _is_weaker(calibration: Calibration, budget: Calibration) -> bool:
+def require_as_sure(opening: dict[str, Any], calibration: Calibration) -> None:
+    """Refuse to add a guarantee on weaker evidence than that of the first release of a total."""
+    if _is_weaker(evidence_state(calibration), opening.get("evidence")):
+        first = opening["evidence"]
+        what = "proved" if first["kind"] == ProvedBand.kind else "shown by draws"
+        raise CompositionError(
+            f"the first release of this total is for the population ({what}, with {100 * first['level']:g} % "
+            f"confidence), and this calibration says less about it: together they would be for the sample alone. "
+            f"Nothing was released; calibrate with the confidence of the first release"
+        )
+
+
+def evidence_state(calibration: Calibration) -> dict[str, Any] | None:
+    """What a calibration says about the population, as the ledger writes it; None of one for the sample alone."""
+    said = calibration.evidence
+    return None if said is None else {"kind": said.kind, "level": float(said.level)}
+
+
+def _is_weaker(said: dict[str, Any] | None, asked: dict[str, Any] | None) -> bool:
     """Whether less is said about the population: nothing, with less confidence, or draws in place of a proof."""
-    said, asked = calibration.evidence, budget.evidence
     if asked is None:
         return False
-    return (
-        said is None or said.level < asked.level or (isinstance(asked, ProvedBand) and not isinstance(said, ProvedBand))
-    )
+    is_proved = said is not None and said["kind"] == ProvedBand.kind
+    return said is None or said["level"] < asked["level"] or (asked["kind"] == ProvedBand.kind and not is_proved)

@@ -5,7 +5,7 @@ import datetime
 import hmac
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,18 @@ from takifugu.calibration import Calibration
 from takifugu.channels import Channel
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError, PublishedOnceError
 from takifugu.mechanisms import closest
-from takifugu.problems import REPEATS, Guarantee, require_total
+from takifugu.problems import REPEATS, Diagnostic, Guarantee, require_total
 from takifugu.releases.accounts import (
     AnyAccount,
     Shown,
     account_of,
+    evidence_state,
     kept_by,
     noise_text,
     opening_of,
     protection,
     released,
+    require_as_sure,
     require_within,
     secrets_hidden,
     shown_accounts,
@@ -38,13 +40,15 @@ from takifugu.releases.ledger_file import LedgerFile, Reader, digest_of
 from takifugu.releases.records import (
     Hashes,
     Identity,
+    Reappearance,
     Recognition,
     overlap,
+    reappearance,
     require_id,
     require_one_row,
     unknown_rows,
 )
-from takifugu.releases.total_account import TotalAccount
+from takifugu.releases.total_account import INDEPENDENT, TotalAccount
 
 Entries = tuple[dict[str, Any], ...]
 
@@ -85,7 +89,9 @@ class Ledger:
             id: the column that tells people apart; by default that by which the ledger knows records already, and where
                 there is none, all columns that are read.
             new_people: your word that nobody in what is released was published before, where that cannot be seen; it is
-                written down. An id that the ledger knows is refused all the same.
+                written down. An id that the ledger knows is refused all the same, and so is a table that plainly has
+                the records of an earlier release: exactly its rows; or, where at least 20 records occurred once in
+                that release, all of its rows, or more than half of those records once again.
             repeats: what to do with an id of several rows: "refuse", since the guarantee is about one, or take your
                 word that the rows of a person are "independent" given the secret.
             budget: what the accounts opened through this object may spend: a calibration, whose noise is then shared
@@ -217,7 +223,30 @@ class Ledger:
         with self._file.reading() as reader:
             both = chain.from_iterable(self._overlaps(reader, rows, kind) for kind in ("account", "counts"))
             found = [one.rows for identity, one in both if identity.is_id or not self.new_people]
+            if self.new_people:
+                found += [one.rows for kind in ("account", "counts") for one in self._plain(reader, rows, kind)]
         return max(found, default=0)
+
+    def of_new_people(self, rows: Recognition) -> list[Diagnostic]:
+        """What rests on the word that nobody was published before, once `refuse_known` let the rows pass.
+
+        Args:
+            rows: as `recognise` gave them.
+
+        Returns:
+            A remark where records agree with published ones, or cannot be held against them; none where the word is not
+            needed, or was not given.
+        """
+        if not (self.new_people and rows.own.columns and self._file.exists()):
+            return []
+        with self._file.reading() as reader:
+            both = chain.from_iterable(self._overlaps(reader, rows, kind) for kind in ("account", "counts"))
+            agree = max((one.rows for identity, one in both if not identity.is_id), default=0)
+            known = [one for kind in ("account", "counts") for _, one, _ in _batches(reader.contents.entries, kind)]
+        unseen = any(not one.columns or one not in rows.identities for one in known)
+        if not agree and not unseen:
+            return []
+        return [Diagnostic("stated-new", rows=agree, of=len(rows.hashes(rows.own)), unseen=unseen)]
 
     def refuse_known(self, rows: Recognition) -> None:
         """Before hours of work for a channel: refuse a table that may not be released through one, and stated alone.
@@ -364,6 +393,7 @@ class Ledger:
                     opening |= {
                         "total": total_text(self.total),
                         "secrets": secrets_hidden(calibration.problem, salt=salt),
+                        "evidence": evidence_state(calibration),
                     }
                 writer.add_records(number, ordered)
                 writer.append(opening)
@@ -375,6 +405,8 @@ class Ledger:
             if "total" in opening:
                 earlier = [opening, *released(entries, number)]
                 account, cost = self._charged_to_total(before, earlier, rows, calibration, noise, salt)
+                if cost["rule"] == INDEPENDENT:
+                    require_as_sure(opening, calibration)
                 cost |= {"answer": rows.answer()}
             else:
                 self._require_same(opening, protects, salt)
@@ -441,10 +473,8 @@ class Ledger:
             raise CompositionError(_NOT_COMPARABLE.format(words=known[0][1].words))
         overlaps = self._overlaps(reader, rows, "counts")
         found = max((one.rows for identity, one in overlaps if identity.is_id or not self.new_people), default=0)
-        if self.new_people:  # a word that is heeded, but not of the very same rows
-            ordered = rows.in_order(rows.own)
-            drawn = (one for one in entries if one["kind"] == "counts")
-            found = len(ordered) if any(_is_batch(one, rows.own, digest_of(ordered)) for one in drawn) else found
+        if self.new_people:  # a word that is heeded, but not against plain evidence
+            found = max((one.rows for one in self._plain(reader, rows, "counts")), default=found)
         return found, max((entry["epsilon"] for entry in entries if entry["kind"] == "counts"), default=0.0)
 
     def _opening(self, reader: Reader, rows: Recognition) -> dict[str, Any] | None:
@@ -468,12 +498,16 @@ class Ledger:
 
     def _require_new(self, reader: Reader, rows: Recognition) -> None:
         for identity, found in self._overlaps(reader, rows):
-            if not found.rows or (self.new_people and not identity.is_id):
+            if not found.rows:
                 continue
             total = len(rows.hashes(identity))
             if identity.is_id:
                 raise PublishedOnceError(_SAME_IDS.format(rows=found.rows, total=total, words=identity.words))
-            raise PublishedOnceError(_SAME_VALUES.format(rows=found.rows, total=total, words=identity.words))
+            how = {"rows": found.rows, "total": total, "words": identity.words}
+            if plain := next(self._plain(reader, rows, only=identity), None):
+                raise PublishedOnceError(_PLAINLY_SAME.format(**how, why=plain.sentence))
+            if not self.new_people:
+                raise PublishedOnceError(_SAME_VALUES.format(**how))
         entries = _published(reader.contents.entries)
         unseen = [one for _, one, _ in _batches(entries) if not one.columns or one not in rows.identities]
         if self.new_people or not (unseen or (entries and not rows.own.columns)):
@@ -482,6 +516,22 @@ class Ledger:
             raise _another(account_of(opening_of(entries, entries[-1]["account"]), entries))
         words = "the numbers themselves" if not unseen[0].columns else unseen[0].words
         raise CompositionError(_NOT_COMPARABLE.format(words=words))
+
+    def _plain(
+        self, reader: Reader, rows: Recognition, kind: str = "account", *, only: Identity | None = None
+    ) -> "Iterator[Reappearance]":
+        """What these rows plainly have of each earlier batch, by the values of columns, whatever is stated."""
+        for account, identity, digest in _batches(reader.contents.entries, kind):
+            if (
+                identity.is_id
+                or not identity.columns
+                or identity not in rows.identities
+                or only not in (None, identity)
+            ):
+                continue
+            found = reappearance(rows.in_order(identity), reader.records(account, digest))
+            if found.is_plain:
+                yield found
 
     def _overlaps(self, reader: Reader, rows: Recognition, kind: str = "account") -> "Iterable[tuple[Identity, Any]]":
         """What the ledger knows of these rows, by each identity that both have."""
@@ -615,6 +665,11 @@ _SAME_VALUES = (
     "alike by chance, which cannot be decided without an id. Nothing was released; name a column that identifies "
     "people with id=, publish with Ledger(..., only_new=True) what was appended since, or, if nobody in this table was "
     "published before, say so with Ledger(..., new_people=True)"
+)
+_PLAINLY_SAME = (
+    "{rows:,} of {total:,} rows agree in {words} with rows that were published before, and {why}: these are the same "
+    "records, whatever is stated. Nothing was released; publish with Ledger(..., only_new=True) what was appended "
+    "since, or a table without those who were published before"
 )
 _NOT_COMPARABLE = (
     "this ledger knows records by {words}, which this table does not have: whether the same people were published "

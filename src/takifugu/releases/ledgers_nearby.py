@@ -42,6 +42,11 @@ def ledgers_beside(files: Iterable[str | os.PathLike[str]]) -> list[Path]:
     return list({one.resolve(): one for one in files_there if is_ledger(one)}.values())
 
 
+_OTHERS = (
+    ", or, if these are other people, whose rows are only alike, say so with new_people=True in a ledger of their own"
+)
+
+
 class Beside:
     """The ledgers beside a table, other than its own, while they look at its rows."""
 
@@ -72,10 +77,11 @@ class Beside:
     def refuse(self) -> None:
         """Raise where one of them knows some of the rows: another ledger, or none, would not count what went out."""
         for ledger in self.knowing:
+            rows = next(rows for one, rows in self._looking if one is ledger)
+            is_plain = Ledger(ledger.path, new_people=True).known_rows(rows) > 0
             raise LedgerError(
                 f"the ledger {ledger.path} knows some of these records: a release without it would not be counted. "
-                f"Nothing was released; name it as `ledger`, or, if these are other people, whose rows are only alike, "
-                f"say so with new_people=True in a ledger of their own"
+                f"Nothing was released; name it as `ledger`" + (_OTHERS if not is_plain else "")
             )
 
 

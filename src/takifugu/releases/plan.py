@@ -18,7 +18,7 @@ from takifugu._validation import Array, one_of
 from takifugu.calibration import Calibration
 from takifugu.channels import BitSource, InsecureSeededBits, OsBits, read_exactly
 from takifugu.errors import CalibrationError, InputError
-from takifugu.problems import Adversary, Utility, frames_within, refuse_beyond, with_short_forms
+from takifugu.problems import Adversary, Utility, frames_within, has_code, refuse_beyond, warn_ahead, with_short_forms
 from takifugu.releases.binding import Columns
 from takifugu.releases.drawing import Drawing, drawing_of
 from takifugu.releases.drift import Drift
@@ -119,6 +119,7 @@ class Plan:
         look = self.elsewhere or (lambda: None)
         look()
         if self.ledger is not None and rows is not None:
+            word = [] if has_code("stated-new", self.calibration.findings) else self.ledger.of_new_people(rows)
             self.ledger.charge(
                 rows,
                 self.calibration,
@@ -127,6 +128,7 @@ class Plan:
                 granularity=self.drawing.granularity or 0.0,
             )
             look()
+            warn_ahead(word)
 
     def drawn(self, ready: Array) -> list[Any]:
         """What is published, column by column. Only what was checked and charged may go through here."""

@@ -294,6 +294,7 @@ def _turned(words: Hashes, bits: int) -> Hashes:
 
 _GROWTH = 1 << 21  # rows for which room is made at a time, at most
 _COMPARED = 1 << 17  # rows that are compared at a time
+_FEWEST_ONCE = 20  # records that occurred once, of fewer of which chance could bring back most
 
 
 @dataclass(frozen=True)
@@ -436,12 +437,75 @@ def count_known(ours: Hashes, parts: Iterable[Hashes]) -> tuple["np.ndarray[Any,
 def overlap(ours: Hashes, parts: Iterable[Hashes], *, by_id: bool) -> Overlap:
     """How many of our rows a ledger knows: all with an id that it knows, or as many alike as it has."""
     times, total = count_known(ours, parts)
+    rows = _known(ours, times, by_id=by_id)
+    return Overlap(rows, rows == total)
+
+
+def _known(ours: Hashes, times: "np.ndarray[Any, np.dtype[np.int32]]", *, by_id: bool) -> int:
     rows = 0
     for low in range(0, len(ours), _COMPARED):
         some = low + np.flatnonzero(times[low : low + _COMPARED])
         alike = np.searchsorted(ours, ours[some], side="right") - some
         rows += int((alike if by_id else np.minimum(alike, times[some])).sum())
-    return Overlap(rows, rows == total)
+    return rows
+
+
+@dataclass(frozen=True)
+class Reappearance:
+    """What a table has of one earlier batch: how many records occurred once there, and how many of them do here too.
+
+    Of other people, drawn independently, a record occurs once with a probability of (1 − 1/n)ⁿ⁻¹ at most, some 37 %,
+    however frequent it is (proofs/ledger.md).
+    """
+
+    once: int
+    again: int
+    rows: int  # that both have, those alike as often as in either
+    is_whole: bool
+    is_same: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether these are the same records, whatever anybody states."""
+        return self.is_same or (self.once >= _FEWEST_ONCE and (self.is_whole or 2 * self.again > self.once))
+
+    @property
+    def sentence(self) -> str:
+        """Why they are."""
+        if self.is_same:
+            return "these are all rows of an earlier release, and no others"
+        if self.is_whole:
+            return f"all {self.rows:,} rows of an earlier release are among them, {self.once:,} of which occurred once"
+        return (
+            f"{self.again:,} of {self.once:,} records that occurred once in an earlier release occur once here too, "
+            f"where of other people some 37 % would at most"
+        )
+
+
+def reappearance(ours: Hashes, parts: Iterable[Hashes]) -> Reappearance:
+    """What a table, whose hashes are in order, has of one batch, whose parts are in order one after the other."""
+    once, last, run = 0, np.empty(0, dtype=np.uint64), 0
+
+    def looked_at() -> Iterable[Hashes]:
+        nonlocal once, last, run
+        for part in parts:
+            found, counts = np.unique(part, return_counts=True)
+            if len(last) and len(found) and last[0] == found[0]:  # records alike lie on both sides of the cut
+                counts[0] += run
+            elif run == 1:
+                once += 1
+            if len(found):
+                once += int((counts[:-1] == 1).sum())
+                last, run = found[-1:].copy(), int(counts[-1])
+            yield part
+        once += run == 1
+
+    times, total = count_known(ours, looked_at())
+    some = np.flatnonzero(times == 1)
+    after = np.minimum(some + 1, len(ours) - 1)
+    again = int(((after == some) | (ours[after] != ours[some])).sum())
+    rows = _known(ours, times, by_id=False)
+    return Reappearance(once, again, rows, rows == total > 0, rows == total == len(ours) > 0)
 
 
 def unknown_rows(ours: Hashes, parts: Iterable[Hashes], *, by_id: bool) -> "np.ndarray[Any, np.dtype[np.bool_]]":
