@@ -137,6 +137,8 @@ def test_two_ledgers_in_a_folder_do_not_let_a_table_in_memory_out_twice(folder):
     tk.publish(OLD, **ASKED, ledger="people.ledger")
     with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
         tk.publish(together(OLD, JANUARY), **ASKED, ledger="other.ledger")
+    with pytest.raises(LedgerError, match=r"knows some of these records.* if these are other people.*new_people=True"):
+        tk.publish(FEBRUARY, **ASKED, ledger="other.ledger")
     tk.publish(FEBRUARY, **ASKED, ledger=tk.Ledger("other.ledger", new_people=True))
 
 

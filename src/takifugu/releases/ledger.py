@@ -505,7 +505,7 @@ class Ledger:
                 raise PublishedOnceError(_SAME_IDS.format(rows=found.rows, total=total, words=identity.words))
             how = {"rows": found.rows, "total": total, "words": identity.words}
             if plain := next(self._plain(reader, rows, only=identity), None):
-                raise PublishedOnceError(_PLAINLY_SAME.format(**how, why=plain.sentence))
+                raise PublishedOnceError(_PLAINLY_SAME.format(**how, why=plain.sentence, advice=plain.advice))
             if not self.new_people:
                 raise PublishedOnceError(_SAME_VALUES.format(**how))
         entries = _published(reader.contents.entries)
@@ -668,8 +668,7 @@ _SAME_VALUES = (
 )
 _PLAINLY_SAME = (
     "{rows:,} of {total:,} rows agree in {words} with rows that were published before, and {why}: these are the same "
-    "records, whatever is stated. Nothing was released; publish with Ledger(..., only_new=True) what was appended "
-    "since, or a table without those who were published before"
+    "records, whatever is stated. Nothing was released; {advice}"
 )
 _NOT_COMPARABLE = (
     "this ledger knows records by {words}, which this table does not have: whether the same people were published "

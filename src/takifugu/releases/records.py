@@ -481,6 +481,15 @@ class Reappearance:
             f"where of other people some 37 % would at most"
         )
 
+    @property
+    def advice(self) -> str:
+        """What may be published instead."""
+        if self.is_same:
+            return "next time publish all columns that may ever go out together, in one call"
+        if self.is_whole:
+            return "publish with Ledger(..., only_new=True) what was appended since"
+        return "publish a table without those who were published before"
+
 
 def reappearance(ours: Hashes, parts: Iterable[Hashes]) -> Reappearance:
     """What a table, whose hashes are in order, has of one batch, whose parts are in order one after the other."""
