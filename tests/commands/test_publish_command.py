@@ -220,7 +220,7 @@ def test_a_group_of_one_row_is_left_out_as_the_refusal_says(table):
     frame.to_csv(table, index=False)
     refused = run(table, "--columns", "stay", "--odds", "1.5")
     assert refused.exit_code == 2
-    assert refused.stderr.endswith("merge it with another secret, or leave it out with --leave-out\n")
+    assert refused.stderr.endswith("from which it is then not hidden, or leave it out with --leave-out\n")
     asked = ["calibrate", str(table), "--secret", "diagnosis", "--query", "row:stay", "--odds", "1.5"]
     assert "leave it out by naming the others with --pair\n" in CliRunner().invoke(main, asked).stderr
     advice = r"with Reading\(leave_out=\[...\]\) in publish or by naming the others in `secrets`"

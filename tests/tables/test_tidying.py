@@ -163,6 +163,13 @@ def test_a_merge_of_a_group_that_is_not_rare_is_called_one():
     assert "'c' (100 rows) is not rare" in said.sentence
 
 
+@pytest.mark.parametrize(("rows", "is_advised"), [(60, True), (281, False)])
+def test_merging_is_advised_of_rare_secrets_alone_with_what_it_costs(rows, is_advised):
+    table = pd.DataFrame({"d": ["a"] * 1_000 + ["b"] * 1_000 + ["c"] * rows, "x": ([0, 1] * 1_200)[: 2_000 + rows]})
+    said = published(table, columns=["x"], confidence=None).summary._remedies
+    assert ("merge rare secrets" in said) == ("merged ones is then not hidden" in said) == is_advised
+
+
 def published_priors(table, reading):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

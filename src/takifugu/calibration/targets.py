@@ -236,7 +236,7 @@ def strongest(calibrated: Callable[[Guarantee, int], Calibration], *, alpha: flo
         raise NoAnswerError(
             f"no guarantee was found whose channel errs at most {most:g} of the spread; the weakest that was tried, "
             f"{Renyi(alpha, max(tried))}, errs {tried[max(tried)]:.3g}. Allow a larger error, give a finer domain, "
-            f"publish fewer columns, or merge rare secrets"
+            f"publish fewer columns, or merge rare secrets, which are then not hidden from one another"
         )
     errors = [tried[one] for one in sorted(tried)]
     falls = all(a >= b * (1 - _ALIKE) for a, b in pairwise(errors))

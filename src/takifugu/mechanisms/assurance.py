@@ -225,7 +225,8 @@ def bounded_channel(
 
 _TOO_FEW = (
     "a secret, or its part in a cell of what is known, has too few rows for a proof about the population: merge it "
-    "with another, name fewer known columns, give a coarser domain, or use confidence alone"
+    "with another, from which it is then not hidden, "
+    "name fewer known columns, give a coarser domain, or use confidence alone"
 )
 
 

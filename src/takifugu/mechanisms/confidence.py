@@ -253,8 +253,8 @@ def all_alike(secret: Secret) -> MechanismError:
     """Why nothing is drawn for rows that do not spread: each draw would be the sample again, whatever it missed."""
     return MechanismError(
         f"the rows with secret {secret!r} are all alike in what is published, and say nothing of how others spread: no "
-        f"draw of the population can be made of them. Merge {secret!r} with another secret or leave it out; without "
-        f"confidence the guarantee is for these rows alone"
+        f"draw of the population can be made of them. Merge {secret!r} with another secret, from which it is then not "
+        f"hidden, or leave it out; without confidence the guarantee is for these rows alone"
     )
 
 
@@ -359,7 +359,7 @@ def vector_mean_draws(law: VectorMixture, rows: int, draws: int, seed: Sequence[
     if len(law) != 1 or rows <= d:
         raise InputError(
             f"confidence for the means of {d} columns needs one normal per secret on more than {d} rows: merge rare "
-            f"secrets, or name fewer columns"
+            f"secrets, which are then not hidden from one another, or name fewer columns"
         )
     rng = np.random.default_rng(seed)
     values, vectors = np.linalg.eigh(law.covariances[0])

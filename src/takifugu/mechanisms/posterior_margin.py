@@ -160,7 +160,7 @@ def sampling_distances(problem: Problem) -> Array:
 
 TOO_FEW = (
     "no channel was found that withstands the draws: these secrets have too few rows for this guarantee. Merge rare "
-    "secrets, give a coarser domain, or ask for less"
+    "secrets, which are then not hidden from one another, give a coarser domain, or ask for less"
 )
 _MOST_STEPS = 18
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at

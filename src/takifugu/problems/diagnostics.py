@@ -435,7 +435,8 @@ _LISTS = {
     ),
     "few-for-confidence": Template(
         "what confidence says of secret {secret!r} rests on {rows} rows and the model of one more: merge it with "
-        "another secret, or {to:@page→give the command or the Python below --assurance band (assurance='band')|ask for "
+        "another secret, from which it is then not hidden, or "
+        "{to:@page→give the command or the Python below --assurance band (assurance='band')|ask for "
         "{arg:assurance='band'}}, which needs no model and costs more",
         "warning",
     ),

@@ -559,5 +559,6 @@ def require_rows(priors: Any, *, confidence: float | None) -> None:
         if scarce and confidence is None:
             raise InputError(
                 f"secret {scarce[0]!r} has only {belief.rows[scarce[0]]} rows, fewer than {SCARCE}: ask for "
-                f"confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')"
+                f"confidence=0.95, merge it with another secret, from which it is then not hidden, "
+                f"or take the risk with fit_priors(..., few='allow')"
             )

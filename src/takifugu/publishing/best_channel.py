@@ -189,8 +189,9 @@ class Asked:
                     Message(
                         "{arg:{name}} does not go with {arg:private_fit}: nothing but the private counts may follow "
                         "from the rows, each of which is one person's, on the lists, and published in random order. "
-                        "{rare:?Merge secrets that are too rare with others ({reading:merge=}), for how many rows are "
-                        "left out would reveal something about them|Leave one of the two out}",
+                        "{rare:?Merge secrets that are too rare with others ({reading:merge=}), from which they "
+                        "are then not hidden, for how many rows are left out would reveal something about "
+                        "them|Leave one of the two out}",
                         name=name,
                         rare=name == "leave_out",
                     )

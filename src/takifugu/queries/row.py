@@ -133,7 +133,8 @@ class Lines:
         if whole:
             every = self._emptiest([*self.secrets, *self.missing])
             raise InputError(
-                f"{told}{every}, and a prior needs at least 2: merge it with another secret, or {LEAVE_OUT}"
+                f"{told}{every}, and a prior needs at least 2: merge it with another secret, from which it "
+                f"is then not hidden, or {LEAVE_OUT}"
             )
         totals = ". Remove a row that is not a person's, such as one of totals" if rows == 1 else ""
         raise InputError(

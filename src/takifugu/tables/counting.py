@@ -277,7 +277,8 @@ def _check_values(column: str, extents: dict[Secret, Extent]) -> None:
         if extent.valid < 2:
             raise InputError(
                 f"secret {name!r} has {extent.valid} row{'s' * (extent.valid != 1)} with a value in "
-                f"{column!r}, and a prior needs at least 2: collect more, merge it with another secret, or {LEAVE_OUT}"
+                f"{column!r}, and a prior needs at least 2: collect more, merge it with another secret, from "
+                f"which it is then not hidden, or {LEAVE_OUT}"
             )
         if not (math.isfinite(extent.low) and math.isfinite(extent.high)):
             raise InputError(f"column {column!r} is infinite in a row with secret {name!r}: remove such rows")

@@ -161,8 +161,9 @@ _PHRASES = {
         "leave it out, or hide a pair without it"
     ),
     "with confidence=0.95 it would be for the population too": "“The guarantee holds” can include the population",
-    "ask for confidence=0.95, merge it with another secret, or take the risk with fit_priors(..., few='allow')": "hide "
-    "another pair, merge it with another secret in the table, or publish a table for the population",
+    "ask for confidence=0.95, merge it with another secret, from which it is then not hidden, or take the risk with "
+    "fit_priors(..., few='allow')": "hide another pair, merge it with another secret in the table, from which it is "
+    "then not hidden, or publish a table for the population",
 }
 
 
