@@ -304,6 +304,25 @@ def test_what_holds_no_priors_is_told_and_not_proved(table):
     assert "was changed after it was made" in " ".join(changed.stderr.split())
 
 
+def test_a_misspelt_label_of_a_merge_is_named(table):
+    people = pd.read_csv(table)
+    people.loc[:9, "diagnosis"] = "HIV"
+    people.loc[10:15, "ward"] = "Annex"
+    people.to_csv(table, index=False)
+    for merge, near in (("rare=HIVV", "HIV"), ("rare=HIV,fluu", "flu"), ("big=A,Anex", "Annex")):
+        refused = run(table, "--columns", "stay,ward", "--merge", merge, "--dry-run")
+        assert refused.exit_code == 2
+        said = " ".join(refused.stderr.split())
+        label = merge.replace("=", ",").split(",")[-1]
+        assert f"'{label}' cannot be merged into " in said
+        assert f"since no column has that label. Did you mean '{near}'?" in said
+    reading = tk.Reading(tidy=True, merge={"rare": ["hiv", "FLUU"]})
+    with pytest.raises(tk.InputError, match=r"'fluu' cannot be merged into 'rare'.* Did you mean 'flu'"):
+        tk.publish(people, secret="diagnosis", columns=["stay"], reading=reading, ledger=table.with_name("a.ledger"))
+    right = run(table, "--columns", "stay", "--merge", "rare=HIV,flu", "--dry-run")
+    assert "Nothing was published" in right.stdout, right.stderr
+
+
 def test_columns_that_are_all_of_another_file_are_named(table):
     target = table.with_name("out.csv")
     given = ["publish", str(table), str(target), "--secret", "diagnoses", "--columns", "stays"]

@@ -2,6 +2,7 @@ from takifugu.publishing.best_channel import CONFIDENCE as CONFIDENCE
 from takifugu.publishing.best_channel import Asked as Asked
 from takifugu.publishing.best_channel import calibrated as calibrated
 from takifugu.publishing.best_channel import preserving as preserving
+from takifugu.publishing.best_channel import require_merged as require_merged
 from takifugu.publishing.publication import Published as Published
 from takifugu.publishing.publication import publish as publish
 from takifugu.publishing.publication import stated as stated

@@ -9,7 +9,7 @@ from takifugu._validation import no_cells, no_text, one_of
 from takifugu._work import step
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels import BitSource, OsBits
-from takifugu.errors import CalibrationError, InputError, MechanismError, Message, TakifuguError
+from takifugu.errors import CalibrationError, InputError, MechanismError, Message, TakifuguError, suggestion
 from takifugu.problems import (
     AUTO,
     Adversary,
@@ -22,6 +22,7 @@ from takifugu.problems import (
     channel_guarantee,
     promise_of_guess,
     refuse_beyond,
+    tidy,
     with_short_forms,
 )
 from takifugu.queries import (
@@ -37,7 +38,7 @@ from takifugu.queries import (
     told_by_kept,
 )
 from takifugu.releases import ORDERS, Ledger, counted_once, require_inside
-from takifugu.tables import ALL_OTHERS, Reading, Table, match_secret, with_secrets
+from takifugu.tables import ALL_OTHERS, AS_READ, Reading, Table, match_secret, with_secrets
 
 CONFIDENCE = 0.95
 ODDS = 3.0  # what is guaranteed where nothing else is asked for
@@ -196,6 +197,45 @@ class Asked:
                         rare=name == "leave_out",
                     )
                 )
+
+
+_SHARED = 5  # rows that must share a label before it is called by its name
+
+
+def require_merged(source: Table, asked: Asked) -> None:
+    """Refuse a merge of labels one of which no column has: it is misspelt, and its group would stay as it is.
+
+    Nearby labels are named as others are: those of the secret, and those that enough rows share.
+    """
+    import narwhals as nw
+
+    merges = source.reading.merges
+    if not merges or asked.private_fit is not None:  # then nothing is to be seen of the rows
+        return
+    schema = source.frame.collect_schema()
+    spelled = tidy if source.reading.tidy else str
+    seen: set[object] = set()
+    for name in schema.names():
+        if name + AS_READ in schema:
+            merged = source.frame.filter(nw.col(name).is_in([into for into, _ in merges]))
+            read = source.collect(merged.select(nw.col(name + AS_READ).alias("read")).unique())["read"]
+            seen.update(spelled(str(one)) for one in read)
+    unseen = [(one, into) for into, of in merges for one in of if one not in seen]
+    if not unseen:
+        return
+    known: set[object] = set()
+    for name in (*asked.secrets, *asked.columns):
+        if name in schema and schema[name] in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+            cells = nw.col(name + AS_READ if name + AS_READ in schema else name)
+            counted = source.frame.select(cells.alias("read")).group_by("read").agg(nw.len().alias("rows"))
+            found = source.collect(counted)
+            least = 1 if name in asked.secrets else _SHARED
+            pairs = zip(found["read"], found["rows"], strict=True)
+            known |= {spelled(str(one)) for one, rows in pairs if one is not None and rows >= least}
+    label, into = unseen[0]
+    raise InputError(
+        f"{label!r} cannot be merged into {into!r}, since no column has that label.{suggestion(label, known)}"
+    )
 
 
 # From what is asked for to the channel.

@@ -17,7 +17,7 @@ from takifugu.certificates import Certificate, ChannelCertificate, Statement, ce
 from takifugu.errors import InputError
 from takifugu.estimates import Comparison, Estimates, compared_tables, described
 from takifugu.problems import Adversary, Diagnostic, Pair, Utility, warn, warn_ahead
-from takifugu.publishing.best_channel import CONFIDENCE, Asked, calibrated
+from takifugu.publishing.best_channel import CONFIDENCE, Asked, calibrated, require_merged
 from takifugu.publishing.recognised import refuse_elsewhere, to_publish
 from takifugu.queries import PrivateCounts
 from takifugu.releases import (
@@ -317,6 +317,10 @@ def published(table: object, asked: Asked, ledger: Ledger | None, *, insecure_se
         table = Table(table, reading)  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = made_once(table)
     _refuse_late(table, has_ledger=ledger is not None, is_seeded=insecure_seed is not None)
+    if isinstance(table, Table):
+        require_merged(table, asked)
+    elif reading is not None and reading.merges and isinstance(as_frame(table), nw.DataFrame):
+        require_merged(Table(table, reading), asked)
     step("Looking whether these records were published before")
     table, of_people = to_publish(
         table, ledger, read=asked.read, answer=asked.columns, id=asked.id, repeats=repeats, reading=reading
