@@ -474,6 +474,13 @@ def test_new_people_who_are_alike_by_chance_go_out_on_the_word_of_the_publisher(
     made = tk.calibrate(tk.Row("x", domain=[0, 1, 2, 3, 4]), odds=3, mechanism="data-free")
     with pytest.warns(tk.DiagnosticWarning, match=r"the publisher's word: 300 of 300 rows agree"):
         tk.release(FEBRUARY, made, ledger=tk.Ledger("people.ledger", new_people=True))
+    # Whoever appends a few to a coarse table says the same of people who plainly were.
+    coarse = people(900, 0).assign(x=lambda rows: rows.nr % 30)
+    (folder / "coarse").mkdir()
+    tk.publish(coarse, **ASKED, ledger="coarse/people.ledger")
+    more = together(coarse, coarse.head(50))
+    with pytest.raises(PublishedOnceError, match="all 900 rows of an earlier release are among them"):
+        tk.publish(more, **ASKED, ledger=tk.Ledger("coarse/people.ledger", new_people=True))
     # Of many combinations as well, where most are not the same.
     fine = singular(500, 2000)
     (folder / "fine").mkdir()

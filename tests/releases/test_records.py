@@ -185,6 +185,7 @@ def test_what_reappears_of_a_batch_is_what_counting_finds(old, here, part):
     once = {one for one, times in before.items() if times == 1}
     assert found.once == len(once)
     assert found.again == sum(now[one] == 1 for one in once)
+    assert (found.kinds, found.added) == (len(before), len(here) - len(old))
     assert found.rows == (before & now).total()
     assert found.is_whole == (bool(old) and before <= now)
     assert found.is_same == (bool(old) and before == now)

@@ -460,6 +460,8 @@ class Reappearance:
 
     once: int
     again: int
+    kinds: int  # different records of the batch
+    added: int  # rows of the table beyond as many as the batch has
     rows: int  # that both have, those alike as often as in either
     is_whole: bool
     is_same: bool
@@ -467,7 +469,11 @@ class Reappearance:
     @property
     def is_plain(self) -> bool:
         """Whether these are the same records, whatever anybody states."""
-        return self.is_same or (self.once >= _FEWEST_ONCE and (self.is_whole or 2 * self.again > self.once))
+        is_little = self.kinds >= _FEWEST_ONCE and self.added**2 <= self.rows * self.kinds
+        few_alike = self.once >= _FEWEST_ONCE
+        return (
+            self.is_same or (self.is_whole and (is_little or few_alike)) or (few_alike and 2 * self.again > self.once)
+        )
 
     @property
     def sentence(self) -> str:
@@ -475,7 +481,7 @@ class Reappearance:
         if self.is_same:
             return "these are all rows of an earlier release, and no others"
         if self.is_whole:
-            return f"all {self.rows:,} rows of an earlier release are among them, {self.once:,} of which occurred once"
+            return f"all {self.rows:,} rows of an earlier release are among them"
         return (
             f"{self.again:,} of {self.once:,} records that occurred once in an earlier release occur once here too, "
             f"where of other people some 37 % would at most"
@@ -493,14 +499,16 @@ class Reappearance:
 
 def reappearance(ours: Hashes, parts: Iterable[Hashes]) -> Reappearance:
     """What a table, whose hashes are in order, has of one batch, whose parts are in order one after the other."""
-    once, last, run = 0, np.empty(0, dtype=np.uint64), 0
+    once, kinds, last, run = 0, 0, np.empty(0, dtype=np.uint64), 0
 
     def looked_at() -> Iterable[Hashes]:
-        nonlocal once, last, run
+        nonlocal once, kinds, last, run
         for part in parts:
             found, counts = np.unique(part, return_counts=True)
+            kinds += len(found)
             if len(last) and len(found) and last[0] == found[0]:  # records alike lie on both sides of the cut
                 counts[0] += run
+                kinds -= 1
             elif run == 1:
                 once += 1
             if len(found):
@@ -514,7 +522,7 @@ def reappearance(ours: Hashes, parts: Iterable[Hashes]) -> Reappearance:
     after = np.minimum(some + 1, len(ours) - 1)
     again = int(((after == some) | (ours[after] != ours[some])).sum())
     rows = _known(ours, times, by_id=False)
-    return Reappearance(once, again, rows, rows == total > 0, rows == total == len(ours) > 0)
+    return Reappearance(once, again, kinds, len(ours) - total, rows, rows == total > 0, rows == total == len(ours) > 0)
 
 
 def unknown_rows(ours: Hashes, parts: Iterable[Hashes], *, by_id: bool) -> "np.ndarray[Any, np.dtype[np.bool_]]":
