@@ -484,6 +484,9 @@ def test_new_people_who_are_alike_by_chance_go_out_on_the_word_of_the_publisher(
     # Of many combinations as well, where most are not the same.
     fine = singular(500, 2000)
     (folder / "fine").mkdir()
-    tk.publish(fine, **FINE, ledger="fine/people.ledger")
-    made = tk.publish(singular(700, 3000), **FINE, ledger=tk.Ledger("fine/people.ledger", new_people=True))
+    with pytest.warns(tk.DiagnosticWarning, match="the values of 'y' repeat"):
+        tk.publish(fine, **FINE, ledger="fine/people.ledger")
+    said = pytest.warns(tk.DiagnosticWarning, match=r"the publisher's word: 312 of 700 rows agree")
+    with said, pytest.warns(tk.DiagnosticWarning, match="the values of 'y' repeat"):
+        made = tk.publish(singular(700, 3000), **FINE, ledger=tk.Ledger("fine/people.ledger", new_people=True))
     assert made.statement.content["people"] == "one row each, new"
