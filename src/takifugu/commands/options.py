@@ -192,6 +192,20 @@ order_option = single(
     show_default=True,
     help="Rows are shuffled; keep is your own statement that their order is random.",
 )
+new_ledger_option = click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
+id_option = single(
+    "--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]"
+)
+new_people_option = click.option(
+    "--new-people", is_flag=True, help="You state that nobody was published before; the ledger records it."
+)
+repeats_option = single(
+    "--repeats",
+    type=click.Choice(["refuse", "independent"]),
+    default="refuse",
+    show_default=True,
+    help="Where an id repeats: you state that the rows of a person are independent given the secret.",
+)
 positions_option = single(
     "--positions",
     metavar="FILE",

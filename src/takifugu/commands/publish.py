@@ -19,13 +19,17 @@ from takifugu.commands.options import (
     beliefs_from,
     domain_of,
     drift_option,
+    id_option,
     json_option,
     known_of,
     names_in,
+    new_ledger_option,
+    new_people_option,
     order_option,
     positions_option,
     quiet_option,
     reading_options,
+    repeats_option,
     require_one_promise,
     single,
     taking,
@@ -271,17 +275,11 @@ class Typed:
 @single("--other", metavar="LABEL", help="What a label that is on no list of --domain becomes.")
 @single("--loss", metavar="KIND", help="What is lost least: square, absolute or change.")
 @single("--ledger", type=click.Path(), help="The ledger. [default: the one beside SOURCE, or else named after it]")
-@click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
-@single("--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]")
+@new_ledger_option
+@id_option
 @click.option("--only-new", is_flag=True, help="Leave out the records that were published before.")
-@click.option("--new-people", is_flag=True, help="You state that nobody was published before; the ledger records it.")
-@single(
-    "--repeats",
-    type=click.Choice(["refuse", "independent"]),
-    default="refuse",
-    show_default=True,
-    help="Where an id repeats: you state that the rows of a person are independent given the secret.",
-)
+@new_people_option
+@repeats_option
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
 @single(
     "--preserve",

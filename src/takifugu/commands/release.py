@@ -9,12 +9,16 @@ import click
 from takifugu.commands.options import (
     Command,
     drift_option,
+    id_option,
     json_option,
     names_in,
+    new_ledger_option,
+    new_people_option,
     order_option,
     positions_option,
     quiet_option,
     reading_options,
+    repeats_option,
     single,
     taking,
 )
@@ -86,16 +90,10 @@ class Typed:
 @positions_option
 @drift_option
 @single("--ledger", type=click.Path(), help="The ledger to charge before anything is published.")
-@click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
-@single("--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]")
-@click.option("--new-people", is_flag=True, help="You state that nobody was published before; the ledger records it.")
-@single(
-    "--repeats",
-    type=click.Choice(["refuse", "independent"]),
-    default="refuse",
-    show_default=True,
-    help="Where an id repeats: you state that the rows of a person are independent given the secret.",
-)
+@new_ledger_option
+@id_option
+@new_people_option
+@repeats_option
 @single("--theta", type=float, help="More noise than was calibrated.")
 @single("--granularity", type=float, help="The power of two to round to; by default about theta/1024.")
 @single("--clip", type=(float, float), metavar="LOW HIGH", help="The ends of the column's domain.")
