@@ -16,6 +16,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
@@ -65,11 +66,21 @@ def outcome(number: int) -> dict[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made = tk.publish(table, **one.asked)
+            made = tk.publish(table, **as_called(one.asked))
     except TakifuguError as error:
         return told | {"refused": reason(error), "seconds": round(time.process_time() - begin, 2)}
     told["seconds"] = round(time.process_time() - begin, 2)
     return told | judged(one, table, made)
+
+
+def as_called(asked: dict[str, Any]) -> dict[str, Any]:
+    """What is asked, as `publish` takes it: adversary and reading are objects of their own."""
+    plain = dict(asked)
+    for name, of in (("adversary", tk.Adversary), ("reading", tk.Reading)):
+        inside = {field.name: plain.pop(field.name) for field in fields(of) if field.name in plain}
+        if inside:
+            plain[name] = of(**inside)
+    return plain
 
 
 def reason(error: TakifuguError) -> str:

@@ -1,5 +1,6 @@
 """The judge of the simulation of publications (benchmarks/publications.py), held against sums that are written out."""
 
+import inspect
 import math
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.populations import KINDS, Population, population
-from benchmarks.publications import being_there, judged, outcome, page, share_used, table_of
+from benchmarks.publications import as_called, being_there, judged, outcome, page, share_used, table_of
 
+import takifugu as tk
 from takifugu.channels.finite_channel import FiniteChannel
 
 REVERSED = np.array([[[0.27, 0.03], [0.002, 0.098]], [[0.06, 0.54], [0.0, 0.0]]])  # secret, u, x
@@ -34,6 +36,16 @@ def through(channel, one):
 
 UNCHANGED = FiniteChannel(("a", "b"), ("a", "b"), [[1, 0], [0, 1]])
 FLIPPED = FiniteChannel(("a", "b"), ("a", "b"), [[3, 1], [1, 3]])
+
+
+def test_whatever_is_asked_is_an_argument_of_publish():
+    signature = inspect.signature(tk.publish)
+    names = set()
+    for number in range(200):
+        asked = population(number).asked
+        names |= set(asked)
+        signature.bind(None, **as_called(asked))
+    assert {"known", "keep", "leave_out", "repeats", "id"} <= names
 
 
 @pytest.mark.parametrize(
