@@ -257,6 +257,24 @@ def test_no_row_is_left_out_of_what_goes_through_counts_of_others(change, tmp_pa
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("other", "reading", "differs"),
+    [
+        ({"ill": ["no", "yes"], "x": [0, 1]}, None, "'x'"),
+        ({"ill": ["no", "yes", "unsure"], "x": [0, 1, 2]}, None, "'ill'"),
+        (ASKED["domain"], tk.Reading(other={"x": 0}), "x"),
+        (None, tk.Reading(other={"x": 0}), "x"),
+    ],
+)
+def test_lists_given_beside_counts_that_were_drawn_before_must_be_theirs(other, reading, differs):
+    counts = tk.private_counts(people(), **ASKED, epsilon=1.0)
+    asked = {name: value for name, value in ASKED.items() if name != "domain"}
+    table = people(500, first=8_000)
+    with pytest.raises(tk.InputError, match=differs):
+        tk.publish(table, **asked, domain=other, reading=reading, private_fit=counts, odds=6)
+    assert len(tk.publish(table, **asked, private_fit=counts, odds=6).table) == 500
+
+
 def _saved(counts, path):
     counts.save(path)
     return path

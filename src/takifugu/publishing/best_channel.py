@@ -391,6 +391,8 @@ def _of_private_counts(
     """
     if isinstance(fit, PrivateCounts):
         counts = fit.about(asked.secret, Row(*asked.columns))
+        if asked.domain is not None or asked.other is not None:
+            counts.require_lists(replace(asked, private_fit=counts.epsilon).cells())
         _require_all_hidden(counts.cells, asked.named)
     else:
         cells = asked.cells()

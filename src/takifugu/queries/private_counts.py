@@ -269,6 +269,27 @@ class PrivateCounts(Priors):
             )
         return self
 
+    def require_lists(self, given: Cells) -> None:
+        """Refuse other lists than those that were counted: what is published follows from these.
+
+        Args:
+            given: what else was asked for.
+
+        Raises:
+            InputError: where a list differs, or what becomes of a value on none.
+        """
+        own = {self.cells.secret: self.cells.secrets, **dict(zip(self.cells.columns, self.cells.domain, strict=True))}
+        other = {given.secret: given.secrets, **dict(zip(given.columns, given.domain, strict=True))}
+        if differing := [name for name in own if own[name] != other[name]]:
+            raise InputError(
+                Message(
+                    "these private counts are of other lists than those given for {differing:some}, and what is "
+                    "published follows from theirs: leave {arg:domain} and what a label on no list becomes out, or "
+                    "draw counts of these lists",
+                    differing=differing,
+                )
+            )
+
     def _content(self) -> dict[str, object]:
         return {
             "format": _FORMAT,
