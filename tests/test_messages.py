@@ -19,11 +19,11 @@ INTERFACES = (PYTHON, CommandLine(), Page())
             ("alpha must be above 1, got 'a'", "--alpha must be above 1, got 'a'", "alpha must be above 1, got 'a'"),
         ),
         (
-            Message("give {arg:keep=None}, or {arg:bounds=(0, 9)}, or {arg:few='allow'}"),
+            Message("give {arg:preserve=None}, or {arg:bounds=(0, 9)}, or {arg:few='allow'}"),
             (
-                "give keep=None, or bounds=(0, 9), or few='allow'",
-                "give --free-shares, or --bounds 0 9, or --allow-few-rows",
-                "give keep=None, or bounds=(0, 9), or few='allow'",
+                "give preserve=None, or bounds=(0, 9), or few='allow'",
+                "give --preserve none, or --bounds 0 9, or --allow-few-rows",
+                "give preserve=None, or bounds=(0, 9), or few='allow'",
             ),
         ),
         (

@@ -1,7 +1,7 @@
 """Errors and other messages. Each says what is wrong and what to do about it, in the words of whoever reads it.
 
 Nothing that computes knows whether a person sits at Python, at a command line or before the page. A message names an
-argument as `{arg:keep=None}`, and each interface says that in its own way when the sentence is shown.
+argument as `{arg:preserve=None}`, and each interface says that in its own way when the sentence is shown.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,8 +20,8 @@ class Interface(Protocol):
     def argument(self, name: str, value: str | None) -> str:
         """An argument with its value as Python writes it: '' where any may be meant, None where the name stands alone.
 
-        >>> PYTHON.argument("keep", "None"), PYTHON.argument("keep", ""), PYTHON.argument("keep", None)
-        ('keep=None', 'keep=', 'keep')
+        >>> PYTHON.argument("preserve", "None"), PYTHON.argument("keep", ""), PYTHON.argument("keep", None)
+        ('preserve=None', 'keep=', 'keep')
         """
 
     def reading(self, name: str, value: str) -> str:
@@ -57,7 +57,7 @@ class Message:
 
     Templates are those of `str.format`, every field by its name or number, and can say more:
 
-    - `{arg:keep=None}` names an argument of the call, and `{reading:sep=';'}` what is known of a file;
+    - `{arg:preserve=None}` names an argument of the call, and `{reading:sep=';'}` what is known of a file;
     - `{rows:rows}` and the other `FORMATS` put numbers and names into words, `{share:%.1f}` a share in percent;
     - `{apart:?stands apart|is frequent}` chooses by whether a value is true, and
       `{form:@whole→a count|real→a number|text}` by what it is, the last where it is nothing else;

@@ -253,7 +253,7 @@ class TestRedacted:
 
     def test_it_cannot_be_verified_and_says_so(self, tmp_path):
         certify(calibrate(GAUSSIANS, alpha=2, epsilon=1)).redacted().save(tmp_path / "public.json")
-        with pytest.raises(InputError, match="redacted"):
+        with pytest.raises(CertificationError, match="since the priors are private"):
             verify(tmp_path / "public.json")
 
     @pytest.mark.parametrize("change", [{"version": 2}, {"format": "x"}, {"alpha": "2"}, {"extra": 1}, {"pairs": -1}])

@@ -180,7 +180,7 @@ def test_of_ones_own_rows_it_tells_neither_lists_nor_secrets_and_an_auditor_can_
     assert str(certificate.calibration.evidence.draws) not in told.replace(certificate.sha256, "").replace(
         statement.sha256, ""
     )
-    with pytest.raises(tk.CertificationError, match="from this statement alone"):
+    with pytest.raises(tk.CertificationError, match="from this file alone"):
         statement.matched()
     require_public(certificate, statement)
     with pytest.raises(tk.CertificationError, match="another certificate"):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import takifugu.__main__
 from forked import processes
-from takifugu import Mixture, calibrate, certify
+from takifugu import CertificationError, Mixture, calibrate, certify, verify
 from takifugu.channels.gaussian import GaussianNoise
 from takifugu.cli import main
 from takifugu.divergences.numerics.balls import VERIFY_LIMIT
@@ -117,6 +117,10 @@ class TestPublic:
         assert alone.exit_code == 1
         assert "epsilon = 0.1" in alone.stdout
         assert "Not checked: that the guarantee holds." in alone.stdout
+        with pytest.raises(CertificationError) as said:
+            verify(public)
+        assert alone.stderr == f"takifugu: {said.value}\n"
+        assert "nothing can be proved from this file alone, since the priors are private" in str(said.value)
 
     def test_what_is_said_of_the_population_is_told_beside_what_is_proved(self, tmp_path):
         made, paper = tmp_path / "made.json", tmp_path / "paper.json"

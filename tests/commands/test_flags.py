@@ -63,7 +63,17 @@ def test_lists_and_what_others_become(table, tmp_path):
     (tmp_path / "lists.json").write_text('{"ward": ["A", "other"], "n": [0, 2, 4]}')
     domain, query = {"ward": ["A", "other"], "n": [0, 2, 4]}, "row:n,ward"
     found = asked(
-        table, "--query", query, "--domain", tmp_path / "lists.json", "--other", "other", "--odds", 3, "--free-shares"
+        table,
+        "--query",
+        query,
+        "--domain",
+        tmp_path / "lists.json",
+        "--other",
+        "other",
+        "--odds",
+        3,
+        "--preserve",
+        "none",
     )
     priors = tk.fit_priors(table, secret="s", query=tk.Row("n", "ward", domain=domain, other={"ward": "other"}))
     assert found == tk.calibrate(priors, odds=3, preserve=None)

@@ -157,7 +157,7 @@ def test_forbidden_moves_and_a_promised_diagonal():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"keep": "all"}, 'keep must be "marginal"'),
+        ({"keep": "all"}, 'preserve must be "marginal"'),
         ({"loss": "squre"}, "loss must be one of"),
         ({"loss": [[math.nan] * 3] * 3}, "finite"),
         ({"loss": [[-1.0] * 3] * 3}, "0 or more"),

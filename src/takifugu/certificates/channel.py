@@ -88,6 +88,11 @@ class RedactedChannel:
         strict_json.write(self.to_dict(), path)
 
     @property
+    def certificate_sha256(self) -> str:
+        """The digest of the certificate that this is the public part of."""
+        return str(self.content["certificate_sha256"])
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What it states, in plain words; nothing is proved by that."""
         facts = self.content

@@ -11,7 +11,7 @@ from takifugu import strict_json
 from takifugu import strict_json as form
 from takifugu._display import Plotted
 from takifugu.divergences import Enclosure
-from takifugu.errors import CertificationError, InputError
+from takifugu.errors import CertificationError, InputError, Message
 from takifugu.laws import Mixture
 
 # What certificates of every version share: losses at every place, and a digest that seals all they hold.
@@ -227,6 +227,18 @@ def in_words(pairs: int, beliefs: int) -> tuple[str, str]:
 
 
 # What may be published of a certificate: the claim, and a digest that ties it to the full file.
+
+
+def without_priors(digest: object) -> CertificationError:
+    """Why nothing is proved by what was published, and who can prove it."""
+    return CertificationError(
+        Message(
+            "nothing can be proved from this file alone, since the priors are private: only who holds the certificate "
+            "with the digest {digest} can, with `takifugu verify CERTIFICATE --public THIS-FILE`. Anybody can where "
+            "priors may be public (private counts, or another table's) and so may the lists",
+            digest=digest,
+        )
+    )
 
 
 @dataclass(frozen=True)

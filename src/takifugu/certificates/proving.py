@@ -327,7 +327,8 @@ def verify(
 
     Raises:
         InputError: where the file is not a certificate.
-        CertificationError: where its claim is false, or could not be proved within the work that may be spent.
+        CertificationError: where its claim is false, or could not be proved within the work that may be spent; and for
+            what holds no priors, such as the public part of a private certificate.
 
     >>> from takifugu import Mixture, calibrate, certify
     >>> made = certify(calibrate({"a": Mixture.gaussian(0, 1), "b": Mixture.gaussian(2, 1)}, alpha=2, epsilon=1))
@@ -396,6 +397,8 @@ def load(path: str | os.PathLike[str]) -> Proved:
         return _of_statement(data, path).matched()
     is_channel = isinstance(data, dict) and data.get("version") == CHANNEL_VERSION
     kind: type[Certificate | ChannelCertificate] = ChannelCertificate if is_channel else Certificate
+    if isinstance(data, dict) and data.get("format") == version_1.REDACTED:
+        raise version_1.without_priors(_redacted(data).certificate_sha256)
     if isinstance(data, dict) and data.get("format") == version_1.FORMAT:
         version = data.get("version")
         if version not in (version_1.VERSION, CHANNEL_VERSION):
@@ -466,7 +469,10 @@ def require_public(certificate: Proved, public: Public) -> None:
 
 def load_redacted(path: str | os.PathLike[str]) -> RedactedCertificate | RedactedChannel:
     """Read what was published of a certificate; it proves nothing without the full one."""
-    data = strict_json.read(path)
+    return _redacted(strict_json.read(path))
+
+
+def _redacted(data: object) -> RedactedCertificate | RedactedChannel:
     is_channel = isinstance(data, dict) and data.get("version") == CHANNEL_VERSION
     return RedactedChannel.from_dict(data) if is_channel else RedactedCertificate.from_dict(data)
 

@@ -24,7 +24,7 @@ from takifugu._display import rounded_up
 from takifugu.atomic import write_text
 from takifugu.calibration import Calibration
 from takifugu.certificates.channel import KEPT, ChannelCertificate, tells_probabilities
-from takifugu.certificates.document import Certificate
+from takifugu.certificates.document import Certificate, without_priors
 from takifugu.errors import CertificationError, InputError
 from takifugu.problems import Choices, Pairs, belief_names, guarantee_from_state, has_code
 
@@ -367,11 +367,7 @@ of 3.
         """
         proof = self.certificate if certificate is None else certificate
         if proof is None:
-            raise CertificationError(
-                f"nothing can be proved from this statement alone, since the priors are private: only who holds the "
-                f"certificate with the digest {self.content['certificate_sha256']} can, with `takifugu verify "
-                f"CERTIFICATE --public STATEMENT`"
-            )
+            raise without_priors(self.content["certificate_sha256"])
         if certificate is not None and tells_probabilities(certificate.calibration):
             proof = certificate.published()  # without what is said of the rows themselves
         if proof.sha256 != self.content["certificate_sha256"]:

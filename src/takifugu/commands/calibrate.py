@@ -17,6 +17,8 @@ from takifugu.commands.options import (
     default_of,
     json_option,
     names_in,
+    preserve_of,
+    preserve_option,
     quiet_option,
     require_promise,
     single,
@@ -50,7 +52,7 @@ class Typed:
     solver: str | None
     radius: float | None
     shape: str | None
-    free_shares: bool
+    preserve: str | None
     report: str | None
     certificate: str | None
     public: str | None
@@ -88,11 +90,7 @@ class Typed:
 )
 @single("--radius", type=float, help="For row: cover every prior within this total variation.")
 @single("--shape", type=click.Choice(["full", "diagonal", "equal"]), help="For vectors: which noise is looked for.")
-@click.option(
-    "--free-shares",
-    is_flag=True,
-    help="For row: let the share of each value change; changes fewer of them. publish does so by default.",
-)
+@preserve_option
 @single("--report", type=click.Path(), help="Write a report as one HTML file (private).")
 @single("--certificate", type=click.Path(), help="Prove it, and write the certificate (private).")
 @single("--public", type=click.Path(), help="Prove it, and write the certificate without priors, to be published.")
@@ -146,7 +144,7 @@ def command(typed: Typed) -> None:
     }
     own = (
         options
-        | ({"keep": None} if typed.free_shares else {})
+        | ({} if typed.preserve is None else {"preserve": preserve_of(typed.preserve)})
         | ({} if typed.delta is None else {"delta": typed.delta})
     )
     rule = _rule(typed.question.query, typed.mechanism, own, given)
@@ -168,7 +166,7 @@ def command(typed: Typed) -> None:
             error=typed.error,
             confidence=typed.confidence,
             assurance=typed.assurance,
-            preserve=None if typed.free_shares else "auto",
+            preserve=preserve_of(typed.preserve),
             pairs=asked.pairs,
             mechanism=typed.mechanism,
             adversary=Adversary(seed=typed.seed),
@@ -369,46 +367,37 @@ def verifying(
     try:
         with counting("proved", quiet=quiet or as_json) as progress:
             proved = verify(certificate, limit=limit, effort=effort, workers=workers, progress=progress)
-    except (CertificationError, InputError) as error:
-        raise _without_priors(certificate, held=held, as_json=as_json) or error from None
+    except CertificationError:
+        if not as_json:
+            _tell_stated(certificate, held=held)
+        raise
     if published is not None:
         require_public(proved, published)
     tell_proved(proved, as_json=as_json)
 
 
-def _without_priors(path: str, *, held: str, as_json: bool) -> CertificationError | None:
-    """Tell what a file without priors states and why nothing is proved by it; None for files of other kinds."""
+def _tell_stated(path: str, *, held: str) -> None:
+    """Tell what a file without priors states, by which nothing is proved; nothing of files of other kinds."""
     from takifugu.certificates import RedactedCertificate, RedactedChannel, Statement, load_public
 
     try:
         found = load_public(path)
     except (CertificationError, InputError):
-        return None
+        return
     if isinstance(found, Statement):
         if found.certificate is not None:
-            return None
-        kind, digest, sentences = "a statement", found.content[_DIGEST], found.sentences
+            return
+        kind = "a statement"
         checked = "the file is a statement, and all of it is under its digest"
         checked += f", and the {held} is its own" if held else ""
         of_table = "" if held == "table" else "that a table is the one it is about (give it with --public), "
     elif isinstance(found, RedactedCertificate | RedactedChannel):
-        kind, sentences, of_table = "the public part of a private certificate", found.sentences, ""
-        digest = found.certificate_sha256 if isinstance(found, RedactedCertificate) else found.content[_DIGEST]
-        checked = "it is well-formed"
+        kind, checked, of_table = "the public part of a private certificate", "it is well-formed", ""
     else:
-        return None
-    if not as_json:
-        click.echo(f"This is {kind}. It states, and does not prove:\n")
-        click.echo("\n".join(sentences))
-        click.echo(f"\nChecked: {checked}.\nNot checked: {of_table}that the guarantee holds.\n")
-    return CertificationError(
-        f"nothing can be proved from this file alone, since the priors are private: only who holds the certificate "
-        f"with the digest {digest} can, with `takifugu verify CERTIFICATE --public {Path(path).name}`. Anybody can "
-        f"where priors may be public (private counts, or another table's) and so may the lists"
-    )
-
-
-_DIGEST = "certificate_sha256"
+        return
+    click.echo(f"This is {kind}. It states, and does not prove:\n")
+    click.echo("\n".join(found.sentences))
+    click.echo(f"\nChecked: {checked}.\nNot checked: {of_table}that the guarantee holds.\n")
 
 
 # takifugu sweep: budgets and mechanisms side by side.

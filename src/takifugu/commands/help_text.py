@@ -18,7 +18,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Adversary": ("--known", "--belief", "--only-beliefs", "--prior", "--bounds", "--step", "--radius", "--drift"),
     "Utility": (
-        *("--domain", "--other", "--loss", "--preserve", "--free-shares", "--shape", "--solver", "--transform"),
+        *("--domain", "--other", "--loss", "--preserve", "--shape", "--solver", "--transform"),
         *("--feature", "--at", "--theta", "--granularity", "--clip", "--round-to", "--allow-no-noise"),
         "--allow-few-rows",
     ),

@@ -192,6 +192,12 @@ order_option = single(
     show_default=True,
     help="Rows are shuffled; keep is your own statement that their order is random.",
 )
+preserve_option = single(
+    "--preserve",
+    type=click.Choice(["marginal", "mean", "none"]),
+    help="Of rows, what is published right on average: how often each value is there, means, or nothing, which changes "
+    "fewer cells.  [default: marginal, where that can be]",
+)
 new_ledger_option = click.option("--new-ledger", is_flag=True, help="Start the ledger, which must not exist yet.")
 id_option = single(
     "--id", metavar="COLUMN", help="The column that tells people apart. [default: all that is read of a row]"
@@ -278,6 +284,15 @@ def known_of(texts: "tuple[str, ...] | list[str]") -> list[str] | None:
     return names_in(texts) or None
 
 
+def preserve_of(typed: str | None) -> str | None:
+    """What `Utility(preserve=)` takes for what was typed.
+
+    >>> preserve_of(None), preserve_of("none"), preserve_of("mean")
+    ('auto', None, 'mean')
+    """
+    return {None: "auto", "none": None}.get(typed, typed)
+
+
 def domain_of(path: str) -> dict[str, list[object]]:
     """The lists in the file that --domain names."""
     from takifugu import strict_json
@@ -360,7 +375,7 @@ def _count_of(columns: list[str]) -> "Count":
     column, equals, value = ",".join(columns).partition("=")
     if not (column and equals and value):
         raise InputError(
-            f"--query count must be count:COLUMN=VALUE, such as count:smoker=yes; got {','.join(columns)!r}"
+            f"--query count must be count:COLUMN=VALUE, such as 'count:smoker=yes'; got {','.join(columns)!r}"
         )
     return Count(value, column=column)
 
@@ -399,7 +414,7 @@ def _places(at: tuple[str, ...]) -> Any:
         except ValueError:
             equals = ""
         if not equals or not column:
-            raise InputError(f"--at must be COLUMN=NUMBER, such as age=30, or several, age=30,40; got {text!r}")
+            raise InputError(f"--at must be COLUMN=NUMBER, such as 'age=30', or several, 'age=30,40'; got {text!r}")
         if column in given:
             raise InputError(f"--at names {column!r} twice: write several numbers with commas, {column}=30,40")
         given[column] = numbers

@@ -32,7 +32,7 @@ _SPECIAL = {
     "new": "--new-ledger",
     "header=False": "--no-header",
     "header=True": "--header",
-    "keep=None": "--free-shares",
+    "preserve=None": "--preserve none",
     "na": "--na",
     "sentinels": "--sentinel",
     "secrets": "--pair",

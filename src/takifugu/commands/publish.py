@@ -27,6 +27,8 @@ from takifugu.commands.options import (
     new_people_option,
     order_option,
     positions_option,
+    preserve_of,
+    preserve_option,
     quiet_option,
     reading_options,
     repeats_option,
@@ -171,7 +173,7 @@ class Typed:
                 seed=self.seed,
             ),
             Utility(
-                preserve={None: "auto", "none": None}.get(self.preserve, self.preserve),
+                preserve=preserve_of(self.preserve),
                 loss=self.loss,
                 error=self.error,
                 allow_no_noise=self.allow_no_noise,
@@ -281,12 +283,7 @@ class Typed:
 @new_people_option
 @repeats_option
 @single("--folder", type=click.Path(), help="Where report, certificates and calibration go. [default: beside TARGET]")
-@single(
-    "--preserve",
-    type=click.Choice(["marginal", "mean", "none"]),
-    help="What is published right on average: how often each row is there, means, or nothing, which changes fewer "
-    "cells.  [default: marginal, where that can be]",
-)
+@preserve_option
 @single("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws behind the confidence.")
 @click.option("--dry-run", is_flag=True, help="Find the channel and tell what it would do; publish nothing.")
 @click.option("--allow-no-noise", is_flag=True, help="Publish values unchanged where nothing had to be changed.")

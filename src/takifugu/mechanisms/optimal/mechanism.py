@@ -130,7 +130,7 @@ class Optimal(Mechanism):
         if frozen["weights"] is not None and isinstance(frozen["loss"], tuple):
             raise InputError("weights are for a loss by name: a matrix says itself how much each column counts")
         if self.keep not in (*KEEPS, AUTO):
-            raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
+            raise InputError(f'preserve must be "marginal", "mean" or None, got {self.keep!r}')
         if not isinstance(self.unbiased, bool):
             raise InputError(f"unbiased must be True or False, got {self.unbiased!r}")
         if self.diagonal is not None:
@@ -176,7 +176,7 @@ class Optimal(Mechanism):
         if solver == "columns" and isinstance(self.loss, tuple):
             return "loss that is a matrix"
         if solver == "columns" and self.keep == "mean":
-            return "keep='mean'"
+            return "preserve='mean'"
         asked = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) not in (f.default, None)}
         return next((f"{name}={asked[name]!r}" for name in _ONLY[_other(solver)] if name in asked), None)
 
@@ -583,7 +583,7 @@ def _proved(rule: Optimal, problem: Problem, asked: Guarantee, moves: Moves, log
         if anew is None:
             raise MechanismError(
                 f"to preserve the marginal of {len(mass):,} values takes more moves than a file should hold: publish "
-                f"fewer columns together, give them a coarser domain, or take keep=None"
+                f"fewer columns together, give them a coarser domain, or take preserve=None"
             )
         moves = anew
     odds = Fraction(max(1.0, math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - 1e-12)))

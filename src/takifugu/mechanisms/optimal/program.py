@@ -113,11 +113,11 @@ class Program:
                     raise InputError(f"{name} must hold {size} finite numbers, one for each of the loss's")
                 object.__setattr__(self, name, numbers)
         if self.keep not in (None, "marginal", "mean"):
-            raise InputError(f'keep must be "marginal", "mean" or None, got {self.keep!r}')
+            raise InputError(f'preserve must be "marginal", "mean" or None, got {self.keep!r}')
         if (self.keep == "mean" or self.unbiased) and (self.inputs is None or self.outputs is None):
-            raise InputError('keep="mean" and unbiased=True need inputs and outputs that are numbers')
+            raise InputError('preserve="mean" and unbiased=True need inputs and outputs that are numbers')
         if (self.keep == "marginal" or self.diagonal is not None) and n != m:
-            raise InputError(f"keep and diagonal need outputs that are the inputs, got {n} inputs and {m} outputs")
+            raise InputError(f"preserve and diagonal need outputs that are the inputs, got {n} inputs and {m} outputs")
         if self.diagonal is not None and not 0 <= real("diagonal", self.diagonal, "a share between 0 and 1") <= 1:
             raise InputError(f"diagonal must be a share between 0 and 1, got {self.diagonal!r}")
         if self.forbidden is not None:

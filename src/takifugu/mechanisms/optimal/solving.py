@@ -397,7 +397,7 @@ def impossible(program: Program) -> MechanismError:
     names = [
         name
         for name, wished in (
-            (f'keep="{program.keep}"', program.keep is not None),
+            (f'preserve="{program.keep}"', program.keep is not None),
             ("unbiased=True", program.unbiased),
             ("the forbidden moves", program.forbidden is not None),
             (f"diagonal={program.diagonal}", program.diagonal is not None),
