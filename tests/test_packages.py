@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "takifugu"
 # From left to right, as data flows. What stands on one line knows nothing of the rest of its line.
 ORDER = (
     ("_front",),
-    ("errors",),
+    ("errors", "_endings"),
     ("_validation", "_display", "_work", "atomic"),
     ("strict_json",),
     ("laws",),

@@ -12,6 +12,8 @@ from contextvars import ContextVar, copy_context
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from takifugu._endings import heed
+
 _EVERY = 0.5  # seconds between two details: a solver may take thousands of steps in one
 
 
@@ -31,6 +33,7 @@ _listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
 
 def step(what: str) -> None:
     """Say what is done next, before it is done."""
+    heed()
     listener = _listener.get()
     if listener is not None and listener.steps is not None:
         listener.told = ""
@@ -41,6 +44,7 @@ def step(what: str) -> None:
 
 def tell(what: str) -> None:
     """Say what is being tried, to whoever listens."""
+    heed()
     listener = _listener.get()
     if listener is not None:
         listener.told = what
@@ -49,6 +53,7 @@ def tell(what: str) -> None:
 
 def detail(how: str) -> None:
     """Say how far what was told last has come; now and then, however often this is called."""
+    heed()
     listener = _listener.get()
     if listener is not None and time.monotonic() - listener.when >= _EVERY:
         listener.hear(f"{listener.told}: {how}" if listener.told else f"{how[:1].upper()}{how[1:]}")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from takifugu._endings import undisturbed
 from takifugu.errors import InputError
 
 _OURS = re.compile(r'\{\s*"format":\s*"(takifugu-[\w-]+)"|(<!DOCTYPE html>)')  # how the files begin that commands write
@@ -42,12 +43,13 @@ def open_to_readers(finished: Path) -> None:
     made and asked.
     """
     sample = finished.with_name(f"{finished.name}.mode")
-    descriptor = os.open(sample, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-    try:
-        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-    finally:
-        os.close(descriptor)
-        sample.unlink()
+    with undisturbed():
+        descriptor = os.open(sample, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        try:
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        finally:
+            os.close(descriptor)
+            sample.unlink()
     finished.chmod(mode)
 
 
@@ -98,9 +100,10 @@ class Files:
                     with _told(path):
                         _fill(name, text, private=private)
                     ready.append((path, name, goal))
-            for path, name, goal in ready:
-                with _told(path):
-                    os.replace(name, goal)
+            with undisturbed():
+                for path, name, goal in ready:
+                    with _told(path):
+                        os.replace(name, goal)
         for path, text, _ in special:  # a pipe or a terminal has no name beside it
             with _told(path):
                 path.write_text(text, encoding="utf-8")

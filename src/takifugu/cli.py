@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from takifugu import __version__
+from takifugu._endings import INTERRUPTED, SENTENCE
 from takifugu.errors import InputError, TakifuguError
 
 # A command's name, its module (and what it is called there) and its one-line help; the module is imported when
@@ -96,8 +97,8 @@ def _interrupted() -> NoReturn:
     from takifugu.commands import done
 
     done()
-    click.echo("takifugu: interrupted; no file was left half-written", err=True)
-    sys.exit(130)
+    click.echo(SENTENCE, err=True)
+    sys.exit(INTERRUPTED)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

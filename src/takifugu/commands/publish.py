@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from takifugu._endings import together
 from takifugu._work import listening, step
 from takifugu.atomic import Files
 from takifugu.commands.inspect import arguments_of
@@ -466,7 +467,7 @@ def _run(typed: Typed, asked: "Asked", step: Steps) -> None:
     files.add(paths["report"], report(made, certificate=proved, words=in_flags), private=True)
     files.add(paths["calibration"], file_of(made.to_dict()), private=True)
     step("Drawing what is published")
-    with ExitStack() as undo:
+    with together(), ExitStack() as undo:
         done = release_file(
             table,
             target,

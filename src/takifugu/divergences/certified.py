@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from takifugu._endings import unheard
 from takifugu._validation import budget, noise, order
 from takifugu.divergences.numerics.ball_grids import SharedGrid
 from takifugu.divergences.numerics.ball_integrals import Integral
@@ -432,7 +433,7 @@ def _shared_out(claims: Claims, effort: Effort | None, workers: int) -> Iterator
     what one process proves several prove too, whichever of them a share fell to, and with twice the work at most.
     """
     from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from multiprocessing import active_children, get_context
 
     count = len(claims.places)
     length = max(1, -(-count // (_SHARES * workers)))
@@ -441,12 +442,17 @@ def _shared_out(claims: Claims, effort: Effort | None, workers: int) -> Iterator
     settle = claims.settling(effort)
     # Started afresh, not forked: a copy of a process with threads may hold a lock for ever.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        others = set(active_children())
         try:
-            for part, decisions in zip(parts, pool.map(_one_share, parts, [limit] * len(parts)), strict=True):
+            with unheard():
+                shares = pool.map(_one_share, parts, [limit] * len(parts))
+            for part, decisions in zip(parts, shares, strict=True):
                 for place, loss, decision in zip(part.places, part.losses, decisions, strict=True):
                     again = decision.holds is None and effort is not None
                     yield settle(place, loss) if again else decision
-        except BaseException:
+        except BaseException:  # Ctrl-C too, for which nobody is to wait
+            for worker in set(active_children()) - others:
+                worker.terminate()
             pool.shutdown(cancel_futures=True)
             raise
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from takifugu._endings import heed, undisturbed
 from takifugu._validation import Array, one_of
 from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
@@ -183,8 +184,9 @@ def release_file(
             drawn, done, left_out = _draw(reader, plan, columns, watch, shuffle, write, key, told)
         _refuse_changed(reader, watch, is_same=drawn == paid)
         synchronise(unfinished)
-        appear(unfinished, goal)
-        undo.pop_all()
+        with undisturbed(beginning=True):
+            appear(unfinished, goal)
+            undo.pop_all()
     synchronise(goal.parent)
     unchecked = NOT_CHECKED if calibration.answer is None else ()
     noise = plan.theta, plan.drawing.granularity
@@ -296,6 +298,7 @@ class _Told:
 
     def add(self, rows: int) -> None:
         """So many are a step further."""
+        heed()
         self.thirds += rows
         if self.to is not None:
             self.to(self.thirds // 3, self.of)

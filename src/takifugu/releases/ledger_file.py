@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from takifugu._endings import undisturbed
 from takifugu.atomic import synchronise
 from takifugu.errors import CompositionError, LedgerError
 from takifugu.releases.records import Hashes
@@ -143,17 +144,19 @@ class LedgerFile:
         with suppress(OSError):  # without the count an older copy goes unnoticed
             if self._counted() < entries:
                 draft = _draft(self._counter)
-                try:
-                    draft.write_bytes(b"%d" % entries)
-                    os.replace(draft, self._counter)
-                finally:  # Ctrl-C leaves no draft behind
-                    draft.unlink(missing_ok=True)
+                with undisturbed():
+                    try:
+                        draft.write_bytes(b"%d" % entries)
+                        os.replace(draft, self._counter)
+                    finally:
+                        draft.unlink(missing_ok=True)
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         if not self.exists():
             self.require_expected()
-            _create(self.path, self._salt)
+            with undisturbed():
+                _create(self.path, self._salt)
             with suppress(OSError):
                 self._counter.unlink(missing_ok=True)
             _log.warning("started a new ledger, %s: keep it, it remembers what was published", self.path)
@@ -281,8 +284,9 @@ def require_place(path: Path) -> None:
     # A ledger that is there needs room beside it too: SQLite keeps its journal there.
     sample = _draft(path)
     try:
-        sample.touch(mode=0o600, exist_ok=False)
-        sample.unlink()
+        with undisturbed():
+            sample.touch(mode=0o600, exist_ok=False)
+            sample.unlink()
     except OSError as error:
         raise _no_place(path, error.strerror or str(error)) from error
 
