@@ -233,13 +233,13 @@ def _confident_channel(
 ) -> tuple[Found, Confidence]:
     """The same for a list; searched for in the order that secrets and values have, whatever they are named in."""
     given, wanted = problem, rule
-    if rule.solver == "program" and (_goes_twice(problem) or has_cones(rule, problem, asked)):
+    if rule.solver == "program" and (_is_small(problem) or has_cones(rule, problem, asked)):
         problem = in_order(given)
     if problem is not given:
         rule = rule_in_order(wanted, given, problem)
         found = rule.find(problem, asked)
     wishes = _wishes(rule, problem, asked, found, evidence.level)
-    if rule.solver == "program" and _goes_twice(problem):
+    if rule.solver == "program" and _is_small(problem):
         halvings += 1  # also for who keeps the shares: what passes there must pass here
     # Private counts hide the sample as well as the population: the draws of both are to hold, together this often.
     each = min((1 + evidence.level) / 2, MOST_CONFIDENT) if is_private(problem) else evidence.level
@@ -263,8 +263,8 @@ def _put_back(made: Found, rule: Optimal, problem: Problem, ordered: Problem, as
     return Found(channel, None, bound, proved.optimality, options)
 
 
-def _goes_twice(problem: Problem) -> bool:
-    """Whether programs are small enough to go through a stricter wish first."""
+def _is_small(problem: Problem) -> bool:
+    """Whether programs take so little time that a stricter wish is gone through first, and every margin tried."""
     return len(table_of(problem).values) <= SMALL
 
 
@@ -276,8 +276,11 @@ def _wishes(rule: Optimal, problem: Problem, asked: Guarantee, found: Found, lev
 
     if rule.solver == "columns":
         caution = by_caution(rule, problem, asked)
-        cones = replace(by_cones(rule, problem, asked), instead=caution) if has_cones(rule, problem, asked) else caution
-        return [lambda: Wish(found, [cones], cost)]
+        if not has_cones(rule, problem, asked):
+            return [lambda: Wish(found, [caution], cost)]
+        cones = by_cones(rule, problem, asked)
+        both = [cones, caution] if _is_small(problem) else [replace(cones, instead=caution)]
+        return [lambda: Wish(found, both, cost)]
 
     def margins(kept: Optimal) -> list[Margin]:
         widest = [by_radius(kept, problem, asked)]
@@ -299,7 +302,7 @@ def _wishes(rule: Optimal, problem: Problem, asked: Guarantee, found: Found, lev
     def own() -> Wish:
         return Wish(found, margins(rule), cost)
 
-    return [stricter, own] if rule.keep != "marginal" and _goes_twice(problem) else [own]
+    return [stricter, own] if rule.keep != "marginal" and _is_small(problem) else [own]
 
 
 def _then(after: Callable[[Found], Found], at: Callable[[float], Found]) -> Callable[[float], Found]:

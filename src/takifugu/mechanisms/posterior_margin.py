@@ -4,7 +4,7 @@ Several margins are tried, each with one factor that is fitted; the cheapest cha
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -168,57 +168,70 @@ _DOWN = 0.75
 _LEAST_LOOKED_AT = 1 / 64  # of the first factor
 _NEEDED = 6  # channels by need: two or three are enough
 _SHORT, _IN_HAND, _NEAR = 1.01, 1.005, 1.02  # what a factor that follows from another may be wrong by
-_BEYOND = 1 / 16  # of the part of the posterior that may be beyond the guarantee: fresh draws then mostly pass
-_MANY, _MOST_DRAWN = 25, 20_000_000  # draws for each that may be beyond, and probabilities in all
+_MANY, _MOST_DRAWN = 25, 20_000_000  # draws that may be beyond, and probabilities in all
+_OF_SMALL, _MOST_OF_SMALL = 100, 1_000_000  # the same of small programs, where a search looks at them dozens of times
 _USED_UP = 0.97  # of the budget, by the worst draw: there is little to gain by a smaller factor
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Laws that a channel should keep a promise for: (belief, draw, secret, value), as `joint_draws` has them."""
+    """Laws that a channel should keep a promise for: (belief, draw, secret, value), as `joint_draws` has them.
+
+    A factor is fitted so that no more than a share `beyond` of them is beyond the promise: of `laws`, or of `many`.
+    """
 
     problem: Problem
     asked: Guarantee
     laws: Array
-    level: float = 0.95
+    beyond: float = 0.0
     seed: int = 0
-
-    @property
-    def beyond(self) -> float:
-        """The share of draws that a factor need not be enough for."""
-        return _BEYOND * (1 - self.level)
 
     @cached_property
     def many(self) -> Array:
         """More draws, of which a small share is a number."""
         one = math.prod(self.laws.shape) // self.laws.shape[1]
-        draws = min(math.ceil(_MANY / self.beyond), _MOST_DRAWN // one)
-        return drawn_laws(self.problem, max(draws, self.laws.shape[1]), self.seed)
+        draws, have = min(math.ceil(_MANY / self.beyond), _MOST_DRAWN // one), self.laws.shape[1]
+        return self.laws if draws <= have else drawn_laws(self.problem, draws, self.seed)
 
     def withstood_by(self, channel: ListChannel) -> bool:
-        """Whether every draw of every belief is within the promise, for every pair both ways."""
-        if self.laws.shape[3] != len(channel.inputs):
-            raise InputError("the counts behind the laws are not about the values that the channel takes")
-        published = channel.through(self.laws)  # belief, draw, secret, output
-        for a, b in zip(*self.problem.pairs.directed_places(), strict=True):
-            p, q = published[:, :, a], published[:, :, b]
-            if not (finite_divergence(p, q, alpha=self.asked.alpha) <= self.asked.epsilon * (1 - _ROOM)).all():
-                return False
-            if self.asked.odds_beside is not None and not (p <= self.asked.odds_beside * (1 - _ROOM) * q).all():
+        """Whether as many draws as should are within the promise, under every belief and for every pair both ways."""
+        broken, allowed = np.zeros(self.laws.shape[1], dtype=np.bool_), self._allowed
+        for p, q in self._published(channel):
+            losses = finite_divergence(p, q, alpha=self.asked.alpha)
+            broken |= ~(losses <= self.asked.epsilon * (1 - _ROOM)).all(axis=0)
+            if self.asked.odds_beside is not None:
+                broken |= ~(p <= self.asked.odds_beside * (1 - _ROOM) * q).all(axis=(0, 2))
+            if broken.sum() > allowed:
                 return False
         return True
 
     def strain(self, channel: ListChannel) -> float:
-        """The largest loss of any draw, over the budget: for steering a search, never for a verdict."""
-        published, worst = channel.through(self.laws), 0.0
-        for a, b in zip(*self.problem.pairs.directed_places(), strict=True):
-            p, q = published[:, :, a], published[:, :, b]
-            worst = max(worst, float(finite_divergence(p, q, alpha=self.asked.alpha).max()) / self.asked.epsilon)
+        """The largest loss of the draws that should be within it, over the budget: it steers, and is no verdict."""
+        worst = np.zeros(self.laws.shape[1])
+        for p, q in self._published(channel):
+            losses = finite_divergence(p, q, alpha=self.asked.alpha).max(axis=0) / self.asked.epsilon
+            worst = np.maximum(worst, losses)
             if self.asked.odds_beside is not None:
-                worst = max(
-                    worst, float(finite_divergence(p, q, alpha=math.inf).max()) / math.log(self.asked.odds_beside)
-                )
-        return worst
+                odds = finite_divergence(p, q, alpha=math.inf).max(axis=0) / math.log(self.asked.odds_beside)
+                worst = np.maximum(worst, odds)
+        return float(np.sort(worst)[-1 - self._allowed])
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a program takes no time to speak of."""
+        return bool(self.laws.shape[3] <= SMALL)
+
+    @property
+    def _allowed(self) -> int:
+        return int(self.beyond * self.laws.shape[1])
+
+    def _published(self, channel: ListChannel) -> Iterator[tuple[Array, Array]]:
+        """What is published under the two laws of every pair, both ways."""
+        if self.laws.shape[3] != len(channel.inputs):
+            raise InputError("the counts behind the laws are not about the values that the channel takes")
+        published = channel.through(self.laws)  # belief, draw, secret, output
+        for a, b in zip(*self.problem.pairs.directed_places(), strict=True):
+            yield published[:, :, a], published[:, :, b]
 
 
 def fitted(margin: Margin, drawn: Drawn, found: Found, *, search: str = "") -> tuple[float, Found] | None:
@@ -348,8 +361,9 @@ def listed(found: Found) -> ListChannel:
 
 _LEAST = 1 / 256  # a factor to start widening from
 _MORE = 3  # times as many draws to fit a factor to as will judge it: it then mostly passes at once
+_PASSING = {True: 0.5, False: 0.8}  # how often fresh draws should all hold, of small programs and of others
 _MOST_WIDENED = 14
-_WIDER = 1.08  # a factor's growth where it does not
+_WIDER = {True: 1.03, False: 1.08}  # a factor's growth where they do not
 
 
 class Wish(NamedTuple):
@@ -419,7 +433,7 @@ def confident_channel(
     fitted to the same draws. A loss need not fall with a factor, and several are tried, so these draws may not judge:
     fresh ones do.
     """
-    drawn = replace(_drawn(problem, asked, _MORE * draws_needed(level), seed), level=level, seed=seed)
+    drawn = _fitted_to(problem, asked, level, seed, halvings)
     best: tuple[float, Passed] | None = None
     for number, wish in enumerate(wishes, start=1):
         try:
@@ -433,6 +447,22 @@ def confident_channel(
     return best[1]
 
 
+def _fitted_to(problem: Problem, asked: Guarantee, level: float, seed: int, halvings: int) -> Drawn:
+    """Draws for fitting factors, and how many of them may be beyond the promise that fresh ones often all hold.
+
+    Of small programs every margin is fitted to the same share of thousands: then what they cost can be compared, and
+    hangs little on the seed. Of larger ones a factor is fitted to all of few draws, but for a channel that says which
+    factor each of many draws needs.
+    """
+    table, draws = table_of(problem), _MORE * draws_needed(level)
+    is_small = len(table.values) <= SMALL
+    beyond = 1 - _PASSING[is_small] ** (1 / draws_needed(level, halvings=halvings + 1))
+    if is_small:
+        most = _MOST_OF_SMALL // (2 * len(problem.beliefs) * len(problem.pairs) * len(table.values))
+        draws = max(draws, min(math.ceil(_OF_SMALL / beyond), most))
+    return Drawn(problem, asked, drawn_laws(problem, draws, seed), beyond, seed)
+
+
 class _Candidate(NamedTuple):
     cost: float
     factor: float
@@ -440,9 +470,9 @@ class _Candidate(NamedTuple):
     margin: Margin
     widened: int = 0
 
-    def wider(self, cost: Callable[[Found], float]) -> "_Candidate":
+    def wider(self, cost: Callable[[Found], float], *, by: float) -> "_Candidate":
         """By little at first, then by more: what was fitted to many draws is mostly short by a hair."""
-        factor = max(self.factor, _LEAST) * _WIDER ** max(1, self.widened)
+        factor = max(self.factor, _LEAST) * by ** max(1, self.widened)
         found = self.margin.at(factor)
         return _Candidate(cost(found), factor, found, self.margin, self.widened + 1)
 
@@ -464,7 +494,7 @@ def _cheapest(
         candidates.remove(tried)
         if tried.factor < tried.margin.last and tried.widened < _MOST_WIDENED:
             with suppress(MechanismError, CalibrationError):  # another margin may still do
-                candidates.append(tried.wider(wish.cost))
+                candidates.append(tried.wider(wish.cost, by=_WIDER[drawn.is_small]))
     if best is None:
         raise MechanismError(TOO_FEW)
     return best
