@@ -152,7 +152,9 @@ def in_order(t, rng, *, keep):
         warnings.simplefilter("ignore")  # a seed is for tests, secrets may be rare, and laws alike enough
         calibration = tk.calibrate(tk.fit_priors(t, secret="s", query=tk.Row("x")), odds=3)
         how = {"insecure_seed": int(rng.integers(2**31)), "utility": tk.Utility(allow_no_noise=True)}
-        published = tk.release(t, calibration, order="keep", **how)
+        mixed = np.random.default_rng(0).permutation(len(t))  # no order that plainly tells is released
+        published = tk.release(t.iloc[mixed], calibration, order="keep", **how)
+        published = published.iloc[np.argsort(mixed)].reset_index(drop=True)
     if keep:
         return published, t, calibration, None
     positions = rng.permutation(len(t))

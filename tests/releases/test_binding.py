@@ -249,7 +249,7 @@ def test_bare_values_are_told_in_python_and_refused_on_the_command_line(tmp_path
 
 
 def test_digits_below_the_step_do_not_leave(recwarn):
-    low = np.repeat(np.arange(0.0, 20.0), 20)
+    low = np.random.default_rng(0).permutation(np.repeat(np.arange(0.0, 20.0), 20))
     table = pd.DataFrame({"s": ["a", "b"] * 200, "v": low})
     calibration = tk.calibrate(tk.fit_priors(table, secret="s", query=tk.Raw("v")), alpha=2, epsilon=1)
     telling = table.assign(v=low + np.where(table.s == "a", 1e-9, 0.0))
@@ -257,7 +257,7 @@ def test_digits_below_the_step_do_not_leave(recwarn):
 
 
 def test_a_lattice_between_whole_steps_keeps_its_points(recwarn):
-    table = pd.DataFrame({"s": ["a", "b"] * 40, "v": np.repeat([0.5, 1.5, 2.5, 3.5], 20)})
+    table = pd.DataFrame({"s": ["a", "b"] * 40, "v": np.tile(np.repeat([0.5, 1.5, 2.5, 3.5], 2), 10)})
     priors = tk.fit_priors(table, secret="s", query=tk.Raw("v", bounds=(0.5, 3.5), step=1))
     calibration = tk.calibrate(priors, alpha=2, epsilon=1)
     assert calibration.theta == 0

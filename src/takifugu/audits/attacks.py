@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ from takifugu.calibration import Calibration
 from takifugu.channels import Channel
 from takifugu.laws import Law, key
 from takifugu.problems import Diagnostic, Pair
-from takifugu.releases import coin_divergence
+from takifugu.releases import Held, exponents, stretches
 
 # What a learner is shown of a published row: its values, and the traces that a careless release leaves.
 #
@@ -434,18 +433,10 @@ def halves(rows: Rows, pair: Pair, seed: int, among: Places | None = None) -> li
 
 SHARE = 0.01  # of the chance of a false alarm that is spent on the order: one that tells does so far beyond chance
 _WAYS = 3  # to look for it, each with its part of the chance
-_SHORTEST = 4  # places of a stretch
 _MOST_SIMULATED = 130_000  # orders: enough for ten pairs at the usual level
+_LEAST_PART = 8  # places
 _MOST_PARTS = 64  # of equal size that are compared
 _CUTS = np.array([0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99])
-
-
-class _Held(NamedTuple):
-    """A set of places, how many of them the first secret holds, and the exponent of how rare that is."""
-
-    places: int
-    hits: int
-    exponent: float
 
 
 def order_tells(rows: Rows, pair: Pair, *, chance: float, seed: int) -> Diagnostic | None:
@@ -463,12 +454,12 @@ def order_tells(rows: Rows, pair: Pair, *, chance: float, seed: int) -> Diagnost
     mine = np.flatnonzero((rows.secrets == pair[0]) | (rows.secrets == pair[1]))
     mine = mine[np.argsort(rows.place[mine], kind="stable")]
     is_first = rows.secrets[mine] == pair[0]
-    for sets in (list(_stretches(is_first)), list(_pointed(rows, pair, seed))):
+    for sets in (list(stretches(is_first)), list(_pointed(rows, pair, seed))):
         if not sets:
             continue
         most = max(sets, key=lambda one: one.exponent)
         # A third of the chance for each way to look, and of every set there are two tails.
-        rare = math.log(2 * _WAYS * len(sets) / chance)
+        rare = math.log(2 * _WAYS * sum(one.of for one in sets) / chance)
         if most.exponent > rare:
             seen = (
                 f"of {most.places:,} places {most.hits:,} are of {pair[0]!r}, which has {is_first.mean():.1%} of both"
@@ -487,18 +478,7 @@ def order_tells(rows: Rows, pair: Pair, *, chance: float, seed: int) -> Diagnost
     return None
 
 
-def _stretches(is_first: npt.NDArray[np.bool_]) -> Iterator[_Held]:
-    """Stretches of 4, 8, 16 … places up to half of them, each half over the next, and the last ones."""
-    total, share, width = np.concatenate([[0], np.cumsum(is_first)]), float(is_first.mean()), _SHORTEST
-    while 2 * width <= len(is_first):
-        starts = np.append(np.arange(0, len(is_first) - width, width // 2), len(is_first) - width)
-        hits = total[starts + width] - total[starts]
-        for held, exponent in zip(hits.tolist(), _exponents(hits, width, share).tolist(), strict=True):
-            yield _Held(width, held, exponent)
-        width *= 2
-
-
-def _pointed(rows: Rows, pair: Pair, seed: int) -> Iterator[_Held]:
+def _pointed(rows: Rows, pair: Pair, seed: int) -> Iterator[Held]:
     """Places of rows that are tested to which learners point who know other rows, and of these only the places."""
     first, second = halves(rows, pair, seed)
     taught = np.concatenate([first.teach, second.teach])
@@ -513,14 +493,14 @@ def _pointed(rows: Rows, pair: Pair, seed: int) -> Iterator[_Held]:
             chosen = scores[len(tuned) :] >= cut
             if held := int(chosen.sum()):
                 hits = int(is_first[chosen].sum())
-                yield _Held(held, hits, float(_exponents(np.array([hits]), held, float(is_first.mean()))[0]))
+                yield Held(held, hits, float(exponents(np.array([hits]), held, float(is_first.mean()))[0]))
 
 
 def _varies(is_first: npt.NDArray[np.bool_], chance: float, seed: int) -> float | None:
     """How rarely the shares in equal parts of the table vary as much in simulated random orders; None if too often."""
     from scipy.stats import chi2
 
-    parts = 1 << max(0, min(_MOST_PARTS, len(is_first) // (2 * _SHORTEST)).bit_length() - 1)
+    parts = 1 << max(0, min(_MOST_PARTS, len(is_first) // (_LEAST_PART)).bit_length() - 1)
     first = int(is_first.sum())
     simulated = math.ceil(2 / chance)
     if parts < 2 or not 0 < first < len(is_first) or simulated > _MOST_SIMULATED:
@@ -538,7 +518,3 @@ def _varies(is_first: npt.NDArray[np.bool_], chance: float, seed: int) -> float 
         hits, sizes = hits[:, ::2] + hits[:, 1::2], sizes[::2] + sizes[1::2]
     found = float((rarest <= rarest[0]).mean())  # the order that was seen is one of them
     return found if found <= chance else None
-
-
-def _exponents(hits: Array, places: int, share: float) -> Array:
-    return np.asarray(places * coin_divergence(hits / places, share), dtype=np.float64)

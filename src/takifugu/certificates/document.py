@@ -229,14 +229,15 @@ def in_words(pairs: int, beliefs: int) -> tuple[str, str]:
 # What may be published of a certificate: the claim, and a digest that ties it to the full file.
 
 
-def without_priors(digest: object) -> CertificationError:
-    """Why nothing is proved by what was published, and who can prove it."""
+def without_priors(digest: object, name: str = "THIS-FILE") -> CertificationError:
+    """Why nothing is proved by what was published, and who can prove it; `name` is that of its file."""
     return CertificationError(
         Message(
             "nothing can be proved from this file alone, since the priors are private: only who holds the certificate "
-            "with the digest {digest} can, with `takifugu verify CERTIFICATE --public THIS-FILE`. Anybody can where "
+            "with the digest {digest} can, with `takifugu verify CERTIFICATE --public {name}`. Anybody can where "
             "priors may be public (private counts, or another table's) and so may the lists",
             digest=digest,
+            name=name,
         )
     )
 

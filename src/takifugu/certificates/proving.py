@@ -9,6 +9,7 @@ import platform
 import secrets as random_bits
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from takifugu import strict_json
@@ -394,11 +395,14 @@ def load(path: str | os.PathLike[str]) -> Proved:
     """
     data = strict_json.read(path, most_bytes=1 << 28)
     if is_statement(data):
-        return _of_statement(data, path).matched()
+        statement = _of_statement(data, path)
+        if statement.certificate is None:
+            raise version_1.without_priors(statement.content["certificate_sha256"], Path(path).name)
+        return statement.matched()
     is_channel = isinstance(data, dict) and data.get("version") == CHANNEL_VERSION
     kind: type[Certificate | ChannelCertificate] = ChannelCertificate if is_channel else Certificate
     if isinstance(data, dict) and data.get("format") == version_1.REDACTED:
-        raise version_1.without_priors(_redacted(data).certificate_sha256)
+        raise version_1.without_priors(_redacted(data).certificate_sha256, Path(path).name)
     if isinstance(data, dict) and data.get("format") == version_1.FORMAT:
         version = data.get("version")
         if version not in (version_1.VERSION, CHANNEL_VERSION):

@@ -77,7 +77,10 @@ _NOT_PROMISED = {
     ),
     "elsewhere": ("Nothing about what other columns, other publications, or other sources tell of the same people."),
     "list": "Not that the list of values tells nothing: it was read from the table.",
-    "order": "Not that the order of the rows is random: that is the publisher's statement.",
+    "order": (
+        "Nothing where the order of the rows goes with the secret or with a column: they are in the order in which "
+        "they were given, and that it is random is the publisher's statement, which no proof covers."
+    ),
 }
 _WORD = (
     "Stated by the publisher, and not proved: the number of rows, the date{table}, that the table "

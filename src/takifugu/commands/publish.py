@@ -505,11 +505,12 @@ def _opened(typed: Typed, asked: "Asked", source: object, where: Path | None) ->
 
     Only a dry run goes on where the ledger knows the records.
     """
-    from takifugu.publishing import require_merged, to_publish
+    from takifugu.publishing import refuse_kept_order, require_merged, to_publish
     from takifugu.tables import Table
 
     table = Table(source, asked.read_as)
     require_merged(table, asked)
+    refuse_kept_order(table, order=asked.order, columns=[*asked.secrets, *asked.columns], reading=None)
     ledger = _book(typed, asked, table, where)
     step("Looking whether these records were published before")
     try:

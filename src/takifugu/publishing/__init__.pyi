@@ -7,4 +7,5 @@ from takifugu.publishing.publication import Published as Published
 from takifugu.publishing.publication import publish as publish
 from takifugu.publishing.publication import stated as stated
 from takifugu.publishing.recognised import default_ledger as default_ledger
+from takifugu.publishing.recognised import refuse_kept_order as refuse_kept_order
 from takifugu.publishing.recognised import to_publish as to_publish

@@ -18,7 +18,7 @@ from takifugu.errors import InputError
 from takifugu.estimates import Comparison, Estimates, compared_tables, described
 from takifugu.problems import Adversary, Diagnostic, Pair, Utility, warn, warn_ahead
 from takifugu.publishing.best_channel import CONFIDENCE, Asked, calibrated, require_merged
-from takifugu.publishing.recognised import refuse_elsewhere, to_publish
+from takifugu.publishing.recognised import refuse_elsewhere, refuse_kept_order, to_publish
 from takifugu.queries import PrivateCounts
 from takifugu.releases import (
     INSECURE,
@@ -250,7 +250,7 @@ def publish(
             only where everybody has one.
         order: the rows are shuffled, since where a row stands may tell its secret; `audit` of what is returned knows
             which row is which all the same. "keep" is your own statement that their order is random already: report
-            and certificate repeat it.
+            and certificate repeat it, and a table that is plainly sorted is refused.
         private_fit: what `private_counts` may cost, such as 0.2, or the counts that were drawn before. The channel is
             fitted to nothing else, and the guarantee is for everything together, also against who knows every other
             row. `domain` then gives the public list of the secret and of each column. Of a few thousand rows little is
@@ -321,6 +321,7 @@ def published(table: object, asked: Asked, ledger: Ledger | None, *, insecure_se
         require_merged(table, asked)
     elif reading is not None and reading.merges and isinstance(as_frame(table), nw.DataFrame):
         require_merged(Table(table, reading), asked)
+    refuse_kept_order(table, order=asked.order, columns=[*asked.secrets, *asked.columns], reading=reading)
     step("Looking whether these records were published before")
     table, of_people = to_publish(
         table, ledger, read=asked.read, answer=asked.columns, id=asked.id, repeats=repeats, reading=reading

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from takifugu.errors import InputError, LedgerError, Message, PublishedOnceError
 from takifugu.problems import Diagnostic
 from takifugu.releases import (
+    KEEP,
+    Arrangement,
     Beside,
     Ledger,
     Recognition,
@@ -17,7 +19,7 @@ from takifugu.releases import (
     require_id,
     require_one_row,
 )
-from takifugu.tables import Reading, Table, as_read, files_behind, how_many, stream
+from takifugu.tables import Coded, Reading, Table, as_read, files_behind, how_many, stream
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -114,6 +116,26 @@ def to_publish(
         ledger.refuse_known(own)
     word = [] if ledger is None else ledger.of_new_people(own)
     return table, [*word, *_of_people(own, own.hashes(own.own), repeats)]
+
+
+def refuse_kept_order(table: object, *, order: str, columns: Sequence[str], reading: Reading | None) -> None:
+    """Refuse an order that is to be kept and plainly goes with a column, as a release would after hours of work.
+
+    Args:
+        table: a table of any library, or an open file.
+        order: what is to become of the order.
+        columns: the secrets, and what is published.
+        reading: how a table in memory is to be read.
+
+    Raises:
+        InputError: where the rows are not in random order.
+    """
+    if order != KEEP or not set(columns) <= set(_columns(table) or ()):
+        return
+    seen = Arrangement(columns)
+    for rows in _batches(table, reading, columns):
+        seen.look({name: Coded.of(rows[name]) for name in seen.names})
+    seen.refuse()
 
 
 def _require_complete(table: object, needed: Sequence[str], reading: Reading | None) -> None:

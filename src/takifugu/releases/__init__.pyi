@@ -4,7 +4,11 @@ from takifugu.releases.binding import protected_secrets as protected_secrets
 from takifugu.releases.binding import require_inside as require_inside
 from takifugu.releases.depending import depend as depend
 from takifugu.releases.drawing import drawing_of as drawing_of
+from takifugu.releases.drift import Arrangement as Arrangement
+from takifugu.releases.drift import Held as Held
 from takifugu.releases.drift import coin_divergence as coin_divergence
+from takifugu.releases.drift import exponents as exponents
+from takifugu.releases.drift import stretches as stretches
 from takifugu.releases.file_release import FileRelease as FileRelease
 from takifugu.releases.file_release import release_file as release_file
 from takifugu.releases.frames import INSECURE as INSECURE
@@ -20,6 +24,7 @@ from takifugu.releases.ledger_file import require_place as require_place
 from takifugu.releases.ledgers_nearby import Beside as Beside
 from takifugu.releases.ledgers_nearby import ledger_beside as ledger_beside
 from takifugu.releases.ledgers_nearby import ledgers_beside as ledgers_beside
+from takifugu.releases.plan import KEEP as KEEP
 from takifugu.releases.plan import ORDERS as ORDERS
 from takifugu.releases.plan import Plan as Plan
 from takifugu.releases.plan import bits_of as bits_of

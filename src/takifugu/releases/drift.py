@@ -1,4 +1,4 @@
-"""Whether the rows that are to be published still go with the secret as the calibration's priors say.
+"""Evidence of the rows: whether they go with the secret as the calibration's priors say, and stand in random order.
 
 A channel keeps its promise for its priors. Through the channel of last year's table, or of another hospital's, rows in
 which the same column tells far more would leave nearly bare. So the rows' own shares are put through the channel, and
@@ -7,11 +7,11 @@ rows that are surely not like those that were counted may not seem to lose more 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,12 @@ import numpy.typing as npt
 from takifugu._validation import Array
 from takifugu.calibration import Calibration
 from takifugu.channels import Channel, ListChannel, Noise
-from takifugu.errors import InputError
+from takifugu.errors import InputError, Message
 from takifugu.laws import Finite, Mixture, VectorMixture
 from takifugu.releases.binding import protected_pairs, protected_secrets
 from takifugu.tables import Coded
 
-REFUSED = 1e-9  # the chance that rows of the priors are refused
+REFUSED = 1e-9  # the chance that rows of the priors are refused, and that a random order is
 _QUANTILES = (0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
 _LAWS = 8  # whose quantiles cut the line into parts
 _HALVINGS = 40
@@ -317,3 +317,109 @@ def _cuts(laws: Sequence[Any], theta: float) -> Array:
 
 def _side(law: VectorMixture, axis: int) -> Mixture:
     return Mixture(law.weights, law.means[:, axis], np.sqrt(law.covariances[:, axis, axis]))
+
+
+# Plain evidence that an order which was kept is not random.
+#
+# Under a random order every arrangement of a column's values over the places is as likely as any other. So of a stretch
+# of places the number that hold one value, or one of the lowest, is hypergeometric, and Hoeffding's bound for draws
+# without replacement says how rare it is (proofs/audit.md, claim 5). A table that is sorted shows itself; an order that
+# tells less is not found, and an order that is random is hardly ever refused.
+
+_SHORTEST = 4  # places of a stretch,
+_FINEST = 18  # of up to two to this power of them
+_MOST_VALUES = 64  # of a column that are looked at one by one
+_LEVELS = 8  # equal parts of a column, at which its lower values are told from the rest
+
+
+class Held(NamedTuple):
+    """A set of places, how many of them hold what is looked for, and the exponent of how rare that is.
+
+    It is the rarest of so many sets.
+    """
+
+    places: int
+    hits: int
+    exponent: float
+    of: int = 1
+
+
+def stretches(there: npt.NDArray[np.bool_]) -> Iterator[Held]:
+    """Stretches of 4, 8, 16 … places up to half of them, each half over the next, and the last ones.
+
+    Args:
+        there: whether each place holds what is looked for.
+
+    Returns:
+        The rarest stretch of each length; of many places short ones are left out.
+    """
+    total, share = np.concatenate([[0], np.cumsum(there)]), float(there.mean())
+    width = _SHORTEST << max(0, len(there).bit_length() - _FINEST)
+    while 2 * width <= len(there):
+        starts = np.append(np.arange(0, len(there) - width, width // 2), len(there) - width)
+        hits = total[starts + width] - total[starts]
+        rare = exponents(hits, width, share)
+        most = int(rare.argmax())
+        yield Held(width, int(hits[most]), float(rare[most]), len(hits))
+        width *= 2
+
+
+def exponents(hits: Array, places: int, share: float) -> Array:
+    """How rare it is, as the exponent of a bound, that so many of these places hold what a share of all hold."""
+    return np.asarray(places * coin_divergence(hits / places, share), dtype=np.float64)
+
+
+class Arrangement:
+    """Where the values of columns stand in a table whose order is kept: nobody's word is taken against plain evidence.
+
+    >>> sorted_table = Arrangement(["ill"])
+    >>> sorted_table.look({"ill": Coded.of_list(["no"] * 200 + ["yes"] * 200)})
+    >>> sorted_table.refuse()
+    Traceback (most recent call last):
+        ...
+    takifugu.errors.InputError: the order of the rows is not random: where a row stands plainly goes with 'ill'...
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Look at these columns: the secrets, and what is published through the channel."""
+        self.names = list(dict.fromkeys(names))
+        self._seen: dict[str, tuple[dict[object, int], list[npt.NDArray[np.int32]]]] = {
+            one: ({}, []) for one in self.names
+        }
+
+    def look(self, columns: Mapping[str, Coded]) -> None:
+        """The next rows, in their order."""
+        for name, (places, parts) in self._seen.items():
+            cells = columns[name].cells.tolist()
+            called = [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells]
+            here = np.array([places.setdefault(cell, len(places)) for cell in called], dtype=np.int32)
+            parts.append(here[columns[name].codes])
+
+    def refuse(self) -> None:
+        """Raise where the order of the rows goes with the values of a column."""
+        for name, (places, parts) in self._seen.items():
+            if parts and _is_arranged(list(places), np.concatenate(parts), REFUSED / len(self._seen)):
+                raise InputError(
+                    Message(
+                        "the order of the rows is not random: where a row stands plainly goes with {name!r}, and would "
+                        "tell it, so nobody's word for the order is taken. Leave {arg:order} out, and the rows are "
+                        "shuffled",
+                        name=name,
+                    )
+                )
+
+
+def _is_arranged(cells: list[object], codes: npt.NDArray[np.int32], chance: float) -> bool:
+    """Whether stretches of places hold far more or fewer of a value, or of the lowest values, than others do."""
+    numbers = all(isinstance(cell, int | float) for cell in cells)
+    ordered = sorted(range(len(cells)), key=lambda one: cells[one] if numbers else str(cells[one]))  # type: ignore[arg-type, return-value]
+    rank = np.empty(len(cells), dtype=np.int64)
+    rank[ordered] = np.arange(len(cells))
+    ranks = rank[codes]
+    counts = np.bincount(ranks, minlength=len(cells))
+    alone = range(len(cells)) if len(cells) <= _MOST_VALUES else ()
+    below = {int(np.searchsorted(np.cumsum(counts), len(ranks) * k / _LEVELS)) for k in range(1, _LEVELS)}
+    looked = [*(ranks == one for one in alone), *(ranks <= one for one in sorted(below))]
+    found = [held for one in looked if not one.all() for held in stretches(one)]
+    # Of every set there are two tails.
+    return bool(found) and max(one.exponent for one in found) > math.log(2 * sum(one.of for one in found) / chance)

@@ -40,7 +40,7 @@ from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledger_file import require_place
 from takifugu.releases.ledgers_nearby import refuse_known_elsewhere
 from takifugu.releases.passed_through import Watch
-from takifugu.releases.plan import Plan, Shuffle
+from takifugu.releases.plan import SHUFFLE, Plan, Shuffle
 from takifugu.releases.records import Recognition
 from takifugu.releases.releasing import is_of_table, refuse_beside_a_mean, write_one_number
 from takifugu.tables import PARQUET, Coded, Reading, Table, lacking, stream
@@ -191,7 +191,7 @@ def release_file(
     unchecked = NOT_CHECKED if calibration.answer is None else ()
     noise = plan.theta, plan.drawing.granularity
     findings = [*reader.findings(columns), *([Diagnostic("others-left-out", rows=left_out)] if left_out else [])]
-    findings += [Diagnostic("order-kept")] if plan.order == "keep" else []
+    findings += [Diagnostic("order-kept")] if plan.order != SHUFFLE else []
     findings += [Diagnostic("others-published")] if others == "release" else []
     return FileRelease(goal, done, *noise, plan.insecure, unchecked, tuple(findings))
 
@@ -237,7 +237,7 @@ def _draw(
         made: pa.Table = leaving(rows, codes, plan, columns)
         if key is not None:
             made = made.append_column(POSITION, pa.array(np.arange(done, done + len(values))))
-        (publish if plan.order == "keep" else shuffle.add)(made)
+        (publish if plan.order != SHUFFLE else shuffle.add)(made)
         drawn.update(np.ascontiguousarray(values).tobytes())
         done += len(values)
         told.add(len(values))

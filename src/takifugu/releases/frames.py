@@ -19,7 +19,7 @@ from takifugu.releases.binding import Columns, as_called, as_counted, has_pairs,
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.ledgers_nearby import Beside
 from takifugu.releases.passed_through import Watch, harmless
-from takifugu.releases.plan import Places, Plan, shuffled
+from takifugu.releases.plan import SHUFFLE, Places, Plan, shuffled
 from takifugu.tables import (
     SAME_NAME,
     Coded,
@@ -367,8 +367,8 @@ def release_frame(frame: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Col
         if plan.elsewhere is None:
             plan = replace(plan, elsewhere=partial(_refuse_known_nearby, rows, plan, columns))
         plan.charge(recognition, len(rows))
-    places = np.arange(len(rows)) if plan.order == "keep" else shuffled(len(rows), plan.source)
-    if plan.order != "keep":
+    places = np.arange(len(rows)) if plan.order != SHUFFLE else shuffled(len(rows), plan.source)
+    if plan.order == SHUFFLE:
         rows, values = rows[places], values[places]
     return leaving(rows, plan.drawn(values), plan, columns), places
 

@@ -16,8 +16,8 @@ from takifugu.calibration import Calibration
 from takifugu.errors import InputError
 from takifugu.problems import OWN_ROWS, belief_names, named_belief
 from takifugu.releases.binding import Columns, as_called, protected_secrets
-from takifugu.releases.drift import Drift, refuse_drift
-from takifugu.releases.plan import Plan
+from takifugu.releases.drift import Arrangement, Drift, refuse_drift
+from takifugu.releases.plan import KEEP, Plan
 from takifugu.tables import Coded, cell_in_words, pairs_of, reads_as_more
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def _is_among(ways: Sequence[Sequence[object]], names: Sequence[str], labels: fr
 
 
 class Watch:
-    """Whether a kept column tells a secret, and whether these are the rows of the priors."""
+    """Whether a kept column or a kept order tells a secret, and whether these are the rows of the priors."""
 
     def __init__(self, columns: Columns, plan: Plan) -> None:
         """Watch the kept columns, for each column of secrets."""
@@ -261,6 +261,7 @@ class Watch:
         self._telling = {secret: Telling(columns.keep) for secret in columns.secret}
         self._drift = plan.drift_watch()
         self._known = KnownCells(plan, columns.keep)
+        self._order = Arrangement([*columns.secret, *columns.answer] if plan.order == KEEP else [])
 
     def look(self, rows: "nw.DataFrame[Any]", ready: Array) -> None:
         """One more batch of rows, and what of it goes into the channel."""
@@ -272,6 +273,7 @@ class Watch:
             self._telling[name].look(secrets, kept)
             if self._drift is not None:
                 self._drift.look(called[name], ready)
+        self._order.look({name: Coded.of(rows[name]) for name in self._order.names})
         self._known.look([kept[name] for name in self._known.names], called, ready)
 
     def refuse(self) -> None:
@@ -279,5 +281,6 @@ class Watch:
         for telling in self._telling.values():
             telling.refuse()
         self._known.refuse()
+        self._order.refuse()
         if self._drift is not None:
             refuse_drift(self._drift.told() or self._known.told())

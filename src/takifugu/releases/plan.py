@@ -64,7 +64,7 @@ class Plan:
         one_of("order", order, ORDERS)
         by, to = _of_releases(by, to)
         require_kept(calibration, by.weaker == "allow")
-        if order == "keep" and calibration.answer is not None and calibration.answer.private:
+        if order == KEEP and calibration.answer is not None and calibration.answer.private:
             raise InputError(
                 "rows that are published with private counts are shuffled, since where one stands may tell: leave "
                 "order out"
@@ -262,7 +262,9 @@ def _rebuilt(
 
 _log = logging.getLogger("takifugu")
 
-ORDERS = ("shuffle", "keep")
+SHUFFLE, KEEP = "shuffle", "keep"
+ORDERS = (SHUFFLE, KEEP)
+HELD = "held"  # kept for whoever transforms records, and holds them beside what comes out
 AT_ONCE = 1 << 23  # cells that are held in memory to be shuffled; of more there are several buckets on the disk
 _MOST_BUCKETS = 256  # one byte a row chooses among them
 

@@ -47,7 +47,7 @@ from takifugu.releases.frames import (
     writer,
 )
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.plan import Places, Plan, Released, bits_of, warn_of_order
+from takifugu.releases.plan import SHUFFLE, Places, Plan, Released, bits_of, warn_of_order
 from takifugu.tables import Reading, Table, complete_rows, listed, match_secret, plain
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ def released(
         refuse_sentinels(given if frame is None else frame, answer)
     called = _secrets(given, whose, plan, others)
     kept = _kept(called, plan, others)
-    if plan.order != "keep" and of is None and (answer is None or answer.is_of_rows) and _are_several(given):
+    if plan.order == SHUFFLE and of is None and (answer is None or answer.is_of_rows) and _are_several(given):
         warn_of_order()
     if frame is not None:
         return release_series(frame, plan, kept, called), None

@@ -11,7 +11,7 @@ from takifugu.releases.binding import Columns, as_called, outside, protected_row
 from takifugu.releases.drift import refuse_drift
 from takifugu.releases.frames import leaving, protected, ready
 from takifugu.releases.passed_through import MOST, KnownCells, Telling
-from takifugu.releases.plan import Plan
+from takifugu.releases.plan import SHUFFLE, Plan
 from takifugu.tables import SAME_NAME, Coded, attempt
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def release_spark(frame: "DataFrame", plan: Plan, columns: Columns) -> "DataFram
 
     numbered = [_col(name).alias(f"c{place}") for place, name in enumerate(columns.read)]  # no name with a dot
     rows = frame.select(*numbered)
-    rows = rows if plan.order == "keep" else rows.orderBy(rand())
+    rows = rows if plan.order != SHUFFLE else rows.orderBy(rand())
     return _of_engine(lambda: rows.mapInArrow(released, schema).localCheckpoint(eager=True))
 
 

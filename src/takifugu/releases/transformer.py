@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,8 +18,8 @@ from takifugu.errors import InputError
 from takifugu.problems import Guarantee, Odds, Pair, Secret, Utility
 from takifugu.queries import Raw, Row, fit_priors
 from takifugu.releases.ledger import Ledger
-from takifugu.releases.plan import warn_of_order
-from takifugu.releases.releasing import release
+from takifugu.releases.plan import HELD, Plan, warn_of_order
+from takifugu.releases.releasing import release, released
 from takifugu.tables import plain
 
 if TYPE_CHECKING:
@@ -293,14 +294,9 @@ class PublishTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         if len(rows) > 1:
             warn_of_order()
-        published = release(
-            rows,
-            self.calibration_,
-            others="release",  # `fit` made sure that every secret is hidden; what is transformed comes without
-            order="keep",  # whoever transforms records holds them beside what comes out
-            ledger=self.ledger,
-            insecure_seed=self.insecure_seed,
-        )
+        plan = Plan.of(self.calibration_, ledger=self.ledger, insecure_seed=self.insecure_seed)
+        # `fit` made sure that every secret is hidden; what is transformed comes without.
+        published, _ = released(rows, replace(plan, order=HELD), others="release")
         return published if hasattr(X, "columns") else published.to_numpy()
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
