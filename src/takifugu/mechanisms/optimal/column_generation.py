@@ -16,7 +16,7 @@ from takifugu._validation import Array, reals
 from takifugu._work import detail
 from takifugu.errors import InputError
 from takifugu.mechanisms.optimal.linear_program import Entries, Rows, highs
-from takifugu.mechanisms.optimal.lower_bound import TINY, UNDERFLOW, UNIT, total
+from takifugu.mechanisms.optimal.lower_bound import TINY, UNIT, Pricing, total
 from takifugu.mechanisms.optimal.program import Indices, components
 from takifugu.mechanisms.optimal.restricted_master import (
     ColumnProgram,
@@ -430,7 +430,6 @@ def _least_of(table: Array, number: int) -> Indices:
 # A price for each law and output, whatever it is, proves a bound (proofs/sparse.md); those of the last linear program
 # make it a tight one. Sums of products of floats, whose rounding errors are bounded term by term and taken off.
 
-_AT_ONCE = 4_000_000  # moves that are priced together
 _SAFE = 1 - 1e-12  # more than the roundings of sums over a group
 
 
@@ -483,29 +482,18 @@ def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
         raise InputError("kept must be a finite number for each output where the marginal is preserved, and else empty")
     with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
         allowed = _allowed(program, values)
-        size = np.abs(allowed)
         # No entry passes through more roundings: dividing by a sum of n weights, adding columns, laws and the price of
         # the output, a few more.
         steps = (program.size + len(program.cells.codes) + len(program.members) + 26) * UNIT * 1.1
-        extra = UNDERFLOW * (size.sum(axis=0) + sum(float(table.max()) for table in program.cells.tables)) + TINY
         constant = 0.0
         if program.keeps_marginal:
-            extra = extra + UNDERFLOW * np.abs(kept)
             terms = kept * program.mass
             constant = -math.fsum(terms.tolist())
             constant -= steps * (math.fsum(np.abs(terms).tolist()) + abs(constant)) + TINY
-        rows, everything = [], np.arange(program.size)
-        step = max(1, _AT_ONCE // program.size)
-        for start in range(0, program.size, step):
-            some = everything[start : start + step]
-            mass, laws = program.mass[some][:, None], program.laws[program.members][:, some].T
-            loss = mass * program.cells.between(some, everything)
-            value, absolute = loss + laws @ allowed, loss + laws @ size
-            if program.keeps_marginal:
-                tilt = mass * kept
-                value, absolute = value + tilt, absolute + np.abs(tilt)
-            rows.append((value - steps * absolute - extra).min(axis=1))
-    return total(np.concatenate(rows), constant)
+        outputs = np.arange(program.size)
+        pricing = Pricing(program.cells, outputs, rate=program.mass, laws=program.laws[program.members])
+        least = pricing.least_proved(allowed, roundings=steps, kept=kept if program.keeps_marginal else None)
+    return total(least, constant)
 
 
 def _allowed(program: ColumnProgram, prices: Array) -> Array:

@@ -6,13 +6,16 @@ floats, whose rounding errors are bounded term by term and taken off.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from takifugu._validation import Array, reals
 from takifugu.errors import InputError
+from takifugu.mechanisms.optimal.finite_problem import Cells
 from takifugu.mechanisms.optimal.program import Excess, Indices, Mask, Program, allowed_moves
 
 # The multipliers that prove a lower bound: a handful of arrays, which anyone may write down and check again.
@@ -331,3 +334,264 @@ def _down(ball: object) -> float:
     """A float that is no larger than anything in the ball."""
     lower = float(ball.lower())  # type: ignore[attr-defined]
     return -math.inf if math.isnan(lower) else math.nextafter(lower, -math.inf)
+
+
+# Pricing: which outputs cost each input least at some prices, exactly, and without a look at most of them.
+#
+# Outputs lie in blocks that cost alike. The least of a block's losses, entry by entry, and of its prices is what a
+# stand-in would cost that is dearer than no output of the block, whatever the input: rates and laws are never negative.
+# A block whose stand-in costs an input more than what was found elsewhere is left out whole: branch and bound, of two
+# levels (Land and Doig 1960). What is left out is proved to be, in floats too (proofs/sparse.md).
+
+_AT_ONCE = 4_000_000  # moves that are priced together
+_BLOCK = 32  # outputs that one stand-in is for, at most
+_NEARBY = 4  # blocks of outputs that lie close together, which their prices tell apart
+_LOOKS = 3  # blocks of an input that are looked at for a limit to what others may cost
+_FEWEST = 2_000  # outputs that are worth a second look at their blocks
+_SPARSE = 8  # times as many as entries of all columns: where tables are as large as the program, blocks save nothing
+
+
+@dataclass(frozen=True, eq=False)
+class _Offers:
+    """What outputs cost: rate(x)·(Σ_c table_c(x, y) + kept(y)) + Σ_s law_s(x)·price_s(y), by places of the outputs.
+
+    tables: for each column, entries of the inputs by outputs
+    """
+
+    codes: Indices
+    rate: Array
+    laws: Array
+    tables: tuple[Array, ...]
+    prices: Array
+    kept: Array
+
+    def values(self, some: Indices, places: slice) -> Array:
+        """The cost of each of some inputs at each of some outputs."""
+        return self._sums(some, places, self.prices, self.kept)
+
+    def sizes(self, some: Indices, places: slice) -> Array:
+        """The same with every term without its sign: what the roundings of `values` are a share of."""
+        return self._sums(some, places, np.abs(self.prices), np.abs(self.kept))
+
+    def _sums(self, some: Indices, places: slice, prices: Array, kept: Array) -> Array:
+        first, *others = zip(self.codes, self.tables, strict=True)
+        total: Array = first[1][:, places].take(first[0][some], axis=0)
+        for code, table in others:
+            total += table[:, places].take(code[some], axis=0)
+        if kept.size:
+            total += kept[places]
+        total *= self.rate[some, None]
+        if len(self.laws):
+            total += self.laws[:, some].T @ prices[:, places]
+        return total
+
+    def traces(self) -> Array:
+        """What underflows may take from the cost at each output."""
+        small = UNDERFLOW * (np.abs(self.prices).sum(axis=0) + sum(table.max(axis=0) for table in self.tables))
+        return np.asarray(small + (UNDERFLOW * np.abs(self.kept) if self.kept.size else 0.0) + TINY)
+
+    def stand_ins(self, starts: Indices) -> "_Offers":
+        """For each stretch of the outputs one that costs no input more than any output in it."""
+        tables = tuple(np.minimum.reduceat(table, starts, axis=1) for table in self.tables)
+        prices = np.minimum.reduceat(self.prices, starts, axis=1) if len(self.prices) else self.prices[:, : len(starts)]
+        kept = np.minimum.reduceat(self.kept, starts) if self.kept.size else self.kept
+        return _Offers(self.codes, self.rate, self.laws, tables, prices, kept)
+
+
+class Cheapest(NamedTuple):
+    """What each input costs at its cheapest output, and moves, as input × outputs + place of the output."""
+
+    least: Array
+    moves: Indices
+
+
+class Pricing:
+    """The moves between values and outputs, at any prices of what the laws publish."""
+
+    def __init__(
+        self, cells: Cells, outputs: Indices, *, rate: Array, laws: Array, dtype: npt.DTypeLike = np.float64
+    ) -> None:
+        """What hangs on no price.
+
+        Args:
+            cells: what it costs to publish one value as another.
+            outputs: the values that may be published.
+            rate: of each input, what a unit of loss counts; not negative.
+            laws: rows over the inputs, not negative, that the prices are of.
+            dtype: of floats of half the length where nothing is proved.
+        """
+        self._codes, self._dtype = cells.codes, dtype
+        self._rate, self._laws = rate.astype(dtype), laws.astype(dtype)
+        self._tables = tuple(
+            table[:, place[outputs]].astype(dtype) for table, place in zip(cells.tables, cells.published, strict=True)
+        )
+        self._inputs, self._width = int(cells.codes.shape[1]), len(outputs)
+        self._nearby = [np.arange(self._width)]
+        self._is_pruned = self._width >= _FEWEST and _SPARSE * sum(map(len, cells.tables)) <= self._width
+        if self._is_pruned:
+            there = Cells(cells.published[:, outputs], cells.published[:, outputs], cells.tables, cells.is_ordered)
+            parts = there.parts(np.random.default_rng(0), most=_BLOCK * _NEARBY, least=lambda _: True)
+            self._nearby = _joined(parts, least=_BLOCK * _NEARBY // 2)
+
+    def cheapest(self, prices: Array, *, below: Array, number: int, kept: Array | None = None) -> Cheapest:
+        """The cheapest outputs of every input, and so many moves of it at most that cost no more than `below`.
+
+        Args:
+            prices: a row for each law, by outputs.
+            below: of each input, what a move must cost less than to be named; inf for any.
+            number: how many moves of an input are named.
+            kept: what a unit of each output costs itself, at the rate of the input.
+
+        Returns:
+            The least costs and moves of all the outputs, as floats see them.
+        """
+        offers, order, starts = self._offers(prices, kept)
+        least, found = np.empty(self._inputs, dtype=self._dtype), []
+        number = min(number, self._width)
+        blocks = offers if len(starts) == 1 else offers.stand_ins(starts)
+        limits = below.astype(self._dtype)
+        for some in self._chunks(len(starts)):
+            if len(starts) == 1:
+                value = offers.values(some, slice(None))
+                least[some] = value.min(axis=1)
+                rows = np.flatnonzero(least[some] < limits[some])
+                best = np.argpartition(value[rows], number - 1, axis=1)[:, :number]
+                cheaper = np.take_along_axis(value[rows], best, axis=1) < limits[some[rows], None]
+                found.append((some[rows, None] * self._width + order[best])[cheaper])
+                continue
+            there = _Search(offers, starts, some, blocks.values(some, slice(None)))
+            near = np.full((len(some), max(number, there.looks * there.longest)), np.inf, dtype=self._dtype)
+            for look in range(there.looks):
+                for rows, places in there.best(look):
+                    start = look * there.longest
+                    near[rows, start : start + places.stop - places.start] = offers.values(some[rows], places)
+            near = np.partition(near, number - 1, axis=1)[:, :number]
+            limit, first = np.minimum(limits[some], near.max(axis=1)), near.min(axis=1)
+            cut = np.maximum(first, limit)
+            named: list[tuple[Indices, Indices, Array]] = []
+            for rows, places in there.not_above(cut):
+                value = offers.values(some[rows], places)
+                row, place = np.nonzero(value <= cut[rows, None])
+                named.append((rows[row], place + places.start, value[row, place]))
+            row, place, cost = (np.concatenate(column) for column in zip(*named, strict=True))
+            np.minimum.at(first, row, cost)
+            least[some] = first
+            row, place, cost = (column[cost <= limit[row]] for column in (row, place, cost))
+            chosen = _first_of(row, cost, number)
+            found.append(some[row[chosen]] * self._width + order[place[chosen]])
+        return Cheapest(least.astype(np.float64), np.concatenate(found).astype(np.int64))
+
+    def least_proved(self, prices: Array, *, roundings: float, kept: Array | None = None) -> Array:
+        """What every input costs at least, at any output, rounded down.
+
+        Args:
+            prices: a row for each law, by outputs.
+            roundings: the share of the sum of its terms, without their signs, that a cost in floats may be off by.
+            kept: what a unit of each output costs itself, at the rate of the input.
+
+        Returns:
+            A number for each input that is not above its cost at any output, nan where floats overflow.
+        """
+        offers, _, starts = self._offers(prices, kept)
+        blocks = offers if len(starts) == 1 else offers.stand_ins(starts)
+        traces, of_blocks = offers.traces(), blocks.traces()
+        least = np.empty(self._inputs)
+        for some in self._chunks(len(starts)):
+            lower = blocks.values(some, slice(None)) - roundings * blocks.sizes(some, slice(None)) - of_blocks
+            if len(starts) == 1:
+                least[some] = lower.min(axis=1)
+                continue
+            there = _Search(offers, starts, some, lower)
+            found = np.full(len(some), np.inf)
+            for looked_at in (there.best(0), there.not_above(found)):
+                for rows, places in looked_at:
+                    value = offers.values(some[rows], places) - roundings * offers.sizes(some[rows], places)
+                    found[rows] = np.minimum(found[rows], (value - traces[places]).min(axis=1))
+            least[some] = found
+        return least
+
+    def _chunks(self, blocks: int) -> Iterator[Indices]:
+        step = max(1, _AT_ONCE // (self._width if blocks == 1 else blocks))
+        for start in range(0, self._inputs, step):
+            yield np.arange(start, min(self._inputs, start + step))
+
+    def _offers(self, prices: Array, kept: Array | None) -> tuple[_Offers, Indices, Indices]:
+        """The outputs in an order in which blocks cost alike, that order, and where the blocks begin."""
+        prices = prices.astype(self._dtype)
+        kept = np.zeros(0, dtype=self._dtype) if kept is None else kept.astype(self._dtype)
+        offers = _Offers(self._codes, self._rate, self._laws, self._tables, prices, kept)
+        if not self._is_pruned:
+            return offers, np.arange(self._width), np.zeros(1, dtype=np.intp)
+        order, starts, start = [], [], 0
+        for part in self._nearby:
+            if len(prices):
+                there = prices[:, part]
+                part = part[np.lexsort((there.min(axis=0), there.argmin(axis=0)))]
+            order.append(part)
+            blocks = -(-len(part) // _BLOCK)
+            starts.append(start + np.arange(blocks) * len(part) // blocks)
+            start += len(part)
+        sequence = np.concatenate(order)
+        tables = tuple(table[:, sequence] for table in self._tables)
+        offers = _Offers(
+            self._codes, self._rate, self._laws, tables, prices[:, sequence], kept[sequence] if kept.size else kept
+        )
+        return offers, sequence, np.concatenate(starts)
+
+
+class _Search:
+    """The blocks of outputs that are looked at for some inputs, by what they cost at least."""
+
+    def __init__(self, offers: _Offers, starts: Indices, some: Indices, lower: Array) -> None:
+        self._starts, self._ends = starts, np.append(starts[1:], offers.tables[0].shape[1])
+        self._lower = np.ascontiguousarray(lower.T)
+        self.looks = min(_LOOKS, len(starts))
+        likely = np.argpartition(lower, range(self.looks), axis=1)[:, : self.looks]
+        self._likely = np.ascontiguousarray(likely.T)
+
+    @property
+    def longest(self) -> int:
+        """The most outputs of a block."""
+        return int((self._ends - self._starts).max())
+
+    def best(self, look: int) -> Iterator[tuple[Indices, slice]]:
+        """Each input with the block that may be the cheapest, or the next: the inputs of a block, and its outputs."""
+        likely = self._likely[look]
+        order = np.argsort(likely, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(likely[order])) + 1):
+            yield rows, self._places(int(likely[rows[0]]))
+
+    def not_above(self, limit: Array) -> Iterator[tuple[Indices, slice]]:
+        """The inputs of every block that may cost less than a limit, as it is when the block's turn comes.
+
+        And of those that were looked at for the limit, which ties with it leave in the dark.
+        """
+        for block in range(len(self._starts)):
+            # What overflows is nan, and looked at.
+            rows = np.flatnonzero(~(self._lower[block] >= limit) | (self._likely == block).any(axis=0))
+            if rows.size:
+                yield rows, self._places(block)
+
+    def _places(self, block: int) -> slice:
+        return slice(int(self._starts[block]), int(self._ends[block]))
+
+
+def _first_of(row: Indices, cost: Array, number: int) -> Indices:
+    """The places of the cheapest of each row, so many at most."""
+    order = np.lexsort((cost, row))
+    rank = np.arange(len(row)) - np.searchsorted(row[order], row[order])
+    return np.asarray(order[rank < number])
+
+
+def _joined(parts: list[Indices], *, least: int) -> list[Indices]:
+    """Parts that stand beside one another as one, until each holds so many outputs."""
+    found: list[Indices] = []
+    for part in parts:
+        if found and len(found[-1]) < least:
+            found[-1] = np.concatenate([found[-1], part])
+        else:
+            found.append(part)
+    if len(found) > 1 and len(found[-1]) < least:
+        last = found.pop()
+        found[-1] = np.concatenate([found[-1], last])
+    return found

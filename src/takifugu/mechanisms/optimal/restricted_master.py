@@ -14,6 +14,7 @@ import numpy.typing as npt
 from takifugu._validation import Array
 from takifugu._work import detail, interruptible
 from takifugu.mechanisms.optimal.finite_problem import Cells
+from takifugu.mechanisms.optimal.lower_bound import Pricing
 from takifugu.mechanisms.optimal.program import Indices
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ class Generated(NamedTuple):
 
 
 _NEW = 12  # moves that prices may add to an input in a round
-_AT_ONCE = 4_000_000  # moves that are priced together
 _CLOSE = 2e-3  # the share of the cost that further moves may yet save, and are not looked for
 _LEAST = 1e-7  # of the largest loss: what a move must save to be offered
 _PAIRS = 3  # laws of a group: of so many there are no more pairs than rows with a level between them
@@ -98,6 +98,7 @@ class Master:
         self.unit = max(*(float(table.max()) for table in program.cells.tables), 1e-300)
         ratios = program.laws / self.weight
         self.rows = _Rows.of(program, ratios)
+        self.pricing = Pricing(program.cells, outputs, rate=self.rate, laws=ratios[program.members], dtype=np.float32)
         self.keys = np.zeros(0, dtype=np.int64)
         self.cost = np.zeros(0)
         self.highs = _started()
@@ -206,35 +207,18 @@ class Master:
         Returns:
             A few moves with negative reduced costs for each input that has any, and the Lagrangian bound.
         """
-        size, width, cells = self.program.size, self.width, self.program.cells
-        rates = [entry.astype(np.float32) for entry in self.rows.entries]
-        prices = now.limits.astype(np.float32)
-        if self.program.keeps_marginal:
-            rates.append(self.rate.astype(np.float32))
-            prices = np.vstack([prices, now.kept.astype(np.float32)])
-        tables = [table.astype(np.float32) for table in cells.tables]
-        rate, worth = self.rate.astype(np.float32), now.worth.astype(np.float32)
-        least, found = np.empty(size), []
-        number, step = min(_NEW, width), max(1, _AT_ONCE // width)
-        tiny = np.float32(_LEAST * self.unit)
-        for start in range(0, size, step):
-            some = slice(start, min(size, start + step))
-            table = np.zeros((some.stop - start, width), dtype=np.float32)
-            for code, published, lost in zip(cells.codes, cells.published, tables, strict=True):
-                table += np.take(lost[code[some]], published[self.outputs], axis=1)
-            table *= rate[some, None]
-            for entry, price in zip(rates, prices, strict=True):
-                table += entry[some, None] * price
-            least[some] = table.min(axis=1)
-            rows = np.flatnonzero(least[some] < worth[some] - tiny)
-            best = np.argpartition(table[rows], number - 1, axis=1)[:, :number]
-            cheaper = np.take_along_axis(table[rows], best, axis=1) < worth[start + rows][:, None] - tiny
-            found.append(((start + rows)[:, None] * width + best)[cheaper])
+        tiny = _LEAST * self.unit
+        least, moves = self.pricing.cheapest(
+            self.rows.to_members(now.limits),
+            below=now.worth - tiny,
+            number=_NEW,
+            kept=now.kept if self.program.keeps_marginal else None,
+        )
         bound = float(self.weight @ least)
         bound -= sum(float(line.sum()) * limit for line, limit in zip(now.limits, self.rows.limits, strict=True))
         if self.program.keeps_marginal:
             bound -= float(now.kept @ self.program.mass[self.outputs])
-        return np.concatenate(found).astype(np.int64), bound
+        return moves, bound
 
     def channel(self, last: "Round", proof: "Round", bound: float) -> Generated:
         """The shares of the last round, and the prices of the round that proves the most."""
@@ -513,20 +497,20 @@ def _kinds(program: ColumnProgram) -> Indices:
 
 def nearest(program: ColumnProgram, outputs: Indices) -> Indices:
     """The outputs that cost each input least, as places input × outputs + output."""
-    number, step = min(_NEAREST, len(outputs)), max(1, _AT_ONCE // len(outputs))
-    found = []
-    for start in range(0, program.size, step):
-        some = np.arange(start, min(program.size, start + step))
-        near = np.argpartition(program.cells.between(some, outputs), number - 1, axis=1)[:, :number]
-        found.append((some[:, None] * len(outputs) + near).ravel())
-    return np.concatenate(found)
+    nothing = np.zeros((0, program.size))
+    alone = Pricing(program.cells, outputs, rate=np.ones(program.size), laws=nothing, dtype=np.float32)
+    anything = np.full(program.size, np.inf)
+    return alone.cheapest(nothing[:, outputs], below=anything, number=_NEAREST).moves
 
 
 def medoid(program: ColumnProgram, part: Indices, candidates: Indices) -> int:
     """The candidate that costs least as what all of a part is published as."""
     costs = np.zeros(len(candidates))
     for code, table in zip(program.cells.codes, program.cells.tables, strict=True):
-        costs += (np.bincount(code[part], weights=program.mass[part], minlength=len(table)) @ table)[code[candidates]]
+        # Between groups the one table is as large as the program, and a part is a few of its rows.
+        here, place = np.unique(code[part], return_inverse=True)
+        there = np.bincount(place, weights=program.mass[part], minlength=len(here))
+        costs += there @ table[here[:, None], code[candidates]]
     return int(candidates[np.argmin(costs)])
 
 
