@@ -377,8 +377,9 @@ def values_of(support: list[tuple[int, ...]], domain: tuple[Choices, ...]) -> tu
 def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices, ...]) -> Array:
     """One pseudo-row of a secret, from its own rows alone: the product of its columns' own smooth laws.
 
-    A column of numbers has a rounded normal over the places of its domain, one of labels its shares with one label
-    more of each kind. Never anything of another secret's: that would hide the very difference that is to be hidden.
+    A column has its shares with one row more of each kind; of numbers that is one half, and the other is a rounded
+    normal over the places of the domain. The normal alone would say that nobody is beyond those who were seen. Never
+    anything of another secret's: that would hide the very difference that is to be hidden.
 
     Args:
         counts: how many of the secret's rows have each row of the support.
@@ -392,12 +393,12 @@ def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices
     masses = np.ones(len(support))
     for column, one in enumerate(domain):
         seen = np.bincount(rows[:, column], weights=counts, minlength=len(one.values))
+        own = (seen + 1.0) / (seen.sum() + len(seen))
         if one.is_numeric and len(one.values) > 1:
             shares, at = seen / seen.sum(), np.arange(len(seen))
             mean = float(shares @ at)
-            own = rounded_normal(len(seen), mean, max(math.sqrt(float(shares @ (at - mean) ** 2)), _LEAST_STD))
-        else:
-            own = (seen + 1.0) / (seen.sum() + len(seen))
+            std = max(math.sqrt(float(shares @ (at - mean) ** 2)), _LEAST_STD)
+            own = (own + rounded_normal(len(seen), mean, std)) / 2
         masses = masses * own[rows[:, column]]
     row: Array = masses / masses.sum()
     return row
