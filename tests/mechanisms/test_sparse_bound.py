@@ -16,7 +16,7 @@ from takifugu.errors import CertificationError, InputError
 from takifugu.laws.finite import Finite
 from takifugu.mechanisms.optimal.column_generation import Prices
 from takifugu.mechanisms.optimal.mechanism import Optimal, _cells
-from takifugu.problems.guarantee import Renyi
+from takifugu.problems.guarantee import Odds, Renyi
 from takifugu.problems.problem import Problem
 
 ROWS = list(itertools.product(range(4), "pqr"))
@@ -138,12 +138,12 @@ def test_a_bound_that_nothing_proves_is_refused(found):
 def test_prices_of_another_problem_are_refused(found):
     with pytest.raises(InputError, match="prices"):
         BY_COLUMNS.proved_bound(found.problem, found.guarantee, Prices(np.zeros((3, 2))))
-    with pytest.raises(InputError, match="odds"):
-        BY_COLUMNS.proved_bound(found.problem, Renyi(2.0, 1.0), found.optimality)
+    with pytest.raises(InputError, match="finite order"):
+        BY_COLUMNS.proved_bound(found.problem, Renyi(2.0, 1.0) & Odds(1.4), found.optimality)
     assert BY_COLUMNS.proved_bound(found.problem, Renyi(math.inf, 1e4), found.optimality) == 0.0
 
 
-def test_orders_and_caution_have_no_bound(found):
+def test_caution_has_no_bound(found):
     laws = dict(found.beliefs[0].items())
-    assert tk.calibrate(laws, alpha=2, epsilon=0.3, options={"solver": "columns"}).lower_bound is None
-    assert tk.calibrate(laws, odds=3, options={"solver": "columns", "caution": 1.0}).lower_bound is None
+    for guarantee in ({"odds": 3}, {"alpha": 2, "epsilon": 0.3}):
+        assert tk.calibrate(laws, **guarantee, options={"solver": "columns", "caution": 1.0}).lower_bound is None

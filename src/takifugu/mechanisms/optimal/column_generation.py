@@ -27,6 +27,7 @@ from takifugu.mechanisms.optimal.restricted_master import (
     nearest,
     once_more,
 )
+from takifugu.mechanisms.optimal.tangent_cuts import Touching
 
 
 def groups_of(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -127,6 +128,7 @@ def _scales(program: ColumnProgram, *, laws: Array, sources: Indices, targets: I
 # A channel of all rows at once where they fit into one program, and otherwise part after part.
 
 _MOST_ROWS = 50_000  # of a program that HiGHS' simplex solves in seconds
+_CUTS = 5  # of each law and output, with the row of what it publishes
 _MOST_LEAN = 2  # laws with something in hand: few outputs for thousands of inputs are slow for a simplex with more
 _TIMES = 5  # rounds of pricing for one round of parts
 _GROUPS = 150  # of the coarse channel, about
@@ -171,6 +173,23 @@ class Moves:
         """
         spread = np.bincount(self.targets, weights=mass[self.sources] * self.shares, minlength=len(mass))
         return float(np.abs(spread - mass).sum() / 2)
+
+    def mixed(self, other: "Moves", share: float) -> "Moves":
+        """The channel that takes another one's move with a probability of `share`, and its own otherwise.
+
+        Args:
+            other: between the same values.
+            share: from 0 to 1.
+
+        Returns:
+            A channel whose budget for any order is no larger than the larger of the two: e^{(α−1)D} is convex.
+        """
+        width = 1 + int(max(self.targets.max(), other.targets.max()))
+        keys = np.concatenate([one.sources * width + one.targets for one in (self, other)])
+        shares = np.concatenate([(1 - share) * self.shares, share * other.shares])
+        both, place = np.unique(keys, return_inverse=True)
+        together = np.bincount(place.reshape(-1), weights=shares).astype(np.float64)
+        return _gathered(int(self.sources[-1]) + 1, both // width, both % width, together)
 
     def cost(self, program: ColumnProgram) -> float:
         """The expected loss."""
@@ -228,12 +247,16 @@ def fits(program: ColumnProgram, outputs: int) -> bool:
     """Whether all rows can be free at once."""
     if program.lean > 0 and len(program.members) > _MOST_LEAN:
         return False
-    return fit(program.size, program.groups, outputs)
+    laws = 0 if program.order is None else len(program.order.laws)
+    return fit(program.size, program.groups, outputs, laws=laws)
 
 
-def fit(inputs: int, groups: Sequence[Sequence[int]], outputs: int | None = None) -> bool:
-    """Whether one program holds so many inputs, groups of laws and outputs, by default as many as inputs."""
-    rows = sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups)
+def fit(inputs: int, groups: Sequence[Sequence[int]], outputs: int | None = None, *, laws: int = 0) -> bool:
+    """Whether one program holds so many inputs, groups of laws and outputs, by default as many as inputs.
+
+    And so many laws of a finite order, with a few cuts each.
+    """
+    rows = sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups) + _CUTS * laws
     return inputs + rows * (inputs if outputs is None else outputs) <= _MOST_ROWS
 
 
@@ -269,6 +292,24 @@ def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Searc
         if whole is not None:
             return Searched(_moves(program, whole))
     return Searched(_part_by_part(program, found, opened, rng, rounds))
+
+
+def searched_whole(program: ColumnProgram, *, rounds: int, seed: int = 0) -> Searched | None:
+    """The same where one program is to hold all rows and outputs, as tangent cuts ask for; None where none does.
+
+    Args:
+        program: the problem, of a finite order.
+        rounds: how many improvements are tried.
+        seed: of what is chosen at random.
+
+    Returns:
+        The moves, which may be over the budget by what was not cut yet, and prices.
+    """
+    order = program.order
+    if order is None or not order.is_told_apart(program.size) or not fits(program, program.size):
+        return None
+    whole = by_levels(program, np.random.default_rng(seed), rounds=_TIMES * rounds)
+    return None if whole is None else Searched(_moves(program, whole), whole)
 
 
 def _begun(program: ColumnProgram, rng: np.random.Generator, rounds: int) -> Moves:
@@ -438,24 +479,39 @@ class Prices:
     """Of each law of each group (`Program.members`), by outputs: any numbers prove a bound.
 
     kept: of each output itself, where the marginal is preserved; empty where it is not
+    touching: of a finite order, where its tangent planes touch
     """
 
     values: Array
     kept: Array = field(default_factory=lambda: np.zeros(0))
+    touching: Touching | None = None
 
     def to_json(self) -> dict[str, object]:
         """Plain lists."""
-        return {"prices": self.values.tolist()} | ({"kept": self.kept.tolist()} if self.kept.size else {})
+        plain: dict[str, object] = {"prices": self.values.tolist()}
+        if self.kept.size:
+            plain["kept"] = self.kept.tolist()
+        if self.touching is not None:
+            plain |= {"weights": self.touching.weights.tolist(), "ratios": self.touching.ratios.tolist()}
+        return plain
 
     @classmethod
     def from_json(cls, plain: object) -> "Prices":
         """What `to_json` wrote."""
-        if not isinstance(plain, dict) or not {"prices"} <= set(plain) <= {"prices", "kept"}:
-            raise InputError("what proves the bound of a sparse channel must hold exactly prices, or prices and kept")
+        names = set(plain) if isinstance(plain, dict) else set()
+        if not isinstance(plain, dict) or names - {"kept"} not in ({"prices"}, {"prices", "weights", "ratios"}):
+            raise InputError(
+                "what proves the bound of a sparse channel must hold exactly prices, of a finite order weights and "
+                "ratios, and kept where shares are"
+            )
         values, kept = reals("prices", plain["prices"]), reals("kept", plain.get("kept", []))
+        if not values.size and values.ndim == 1:
+            values = values.reshape(0, 0)  # odds that are free have no prices
         if values.ndim != 2 or kept.ndim != 1:
             raise InputError("prices must be a table, a row for each law and a number for each output, and kept a list")
-        return cls(values, kept)
+        if "weights" not in plain:
+            return cls(values, kept)
+        return cls(values, kept, Touching(reals("weights", plain["weights"]), reals("ratios", plain["ratios"])))
 
 
 def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
@@ -473,26 +529,34 @@ def lower_bound_by_columns(program: ColumnProgram, prices: Prices) -> float:
     Raises:
         InputError: for prices of another shape, or that are no numbers.
     """
-    values, kept = prices.values, prices.kept
+    values, kept, order, touching = prices.values, prices.kept, program.order, prices.touching
+    if not program.members and not values.size:
+        values = np.zeros((0, program.size))
     if values.shape != (len(program.members), program.size) or not np.isfinite(values).all():
         raise InputError(
             f"prices must be {len(program.members)} rows of {program.size} finite numbers for this problem"
         )
     if kept.shape != ((program.size,) if program.keeps_marginal else (0,)) or not np.isfinite(kept).all():
         raise InputError("kept must be a finite number for each output where the marginal is preserved, and else empty")
+    if (order is None) != (touching is None):
+        raise InputError("weights and ratios are for a guarantee of finite order, and prove nothing of another")
     with np.errstate(all="ignore"):  # what overflows is not finite in the end, and then nothing is claimed
-        allowed = _allowed(program, values)
+        members, prices_of, constant = program.members, _allowed(program, values), 0.0
+        if order is not None and touching is not None:
+            members = members + order.laws
+            prices_of = np.vstack([prices_of, touching.checked(order, program.size).proved_prices(order)])
+            constant = -math.fsum(touching.weights.tolist())
         # No entry passes through more roundings: dividing by a sum of n weights, adding columns, laws and the price of
         # the output, a few more.
-        steps = (program.size + len(program.cells.codes) + len(program.members) + 26) * UNIT * 1.1
-        constant = 0.0
+        steps = (program.size + len(program.cells.codes) + len(members) + 26) * UNIT * 1.1
+        constant -= steps * abs(constant) + TINY
         if program.keeps_marginal:
             terms = kept * program.mass
-            constant = -math.fsum(terms.tolist())
+            constant -= math.fsum(terms.tolist())
             constant -= steps * (math.fsum(np.abs(terms).tolist()) + abs(constant)) + TINY
         outputs = np.arange(program.size)
-        pricing = Pricing(program.cells, outputs, rate=program.mass, laws=program.laws[program.members])
-        least = pricing.least_proved(allowed, roundings=steps, kept=kept if program.keeps_marginal else None)
+        pricing = Pricing(program.cells, outputs, rate=program.mass, laws=program.laws[members])
+        least = pricing.least_proved(prices_of, roundings=steps, kept=kept if program.keeps_marginal else None)
     return total(least, constant)
 
 

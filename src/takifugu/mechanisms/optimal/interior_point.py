@@ -12,9 +12,8 @@ import numpy as np
 
 from takifugu._validation import Array
 from takifugu._work import detail
-from takifugu.mechanisms.optimal.conditions import Point, Setting, conditions, start
 from takifugu.mechanisms.optimal.lower_bound import Duals, estimate
-from takifugu.mechanisms.optimal.newton import Newton
+from takifugu.mechanisms.optimal.newton import Newton, Point, Setting, conditions, start
 from takifugu.mechanisms.optimal.program import Mask, Program, negligible, violation
 
 MOST_STEPS = 150

@@ -306,22 +306,37 @@ def proved_tangents(program: Program, duals: Duals) -> Tangents:
     """The tangent planes, every slope rounded down: p and q are not negative, so the plane only sinks."""
     if not duals.weights.size:
         return Tangents(*np.zeros((4, 1, 1)))
+    return tangents_at(program.alpha, program.epsilon, duals.weights, duals.ratios)
+
+
+def tangents_at(order: float, epsilon: float, weights: Array, ratios: Array) -> Tangents:
+    """Planes below a guarantee of finite order, at any ratios above 0, every slope rounded down.
+
+    Args:
+        order: above 1.
+        epsilon: the budget.
+        weights: of each pair, 0 or more.
+        ratios: outputs by pairs.
+
+    Returns:
+        The planes; infinite slopes where floats do not hold them, which prove nothing.
+    """
     from flint import arb, ctx
 
     before = ctx.prec
     ctx.prec = _PRECISION
     try:
-        alpha = arb(program.alpha)
+        alpha = arb(order)
         less_one = alpha - 1
-        scale = 1 / (less_one * arb(program.epsilon)).expm1()
-        slope_p, slope_q = np.zeros_like(duals.ratios), np.zeros_like(duals.ratios)
-        lift_p, lift_q = np.zeros_like(duals.weights), np.zeros_like(duals.weights)
-        for c, weight in enumerate(duals.weights.tolist()):
+        scale = 1 / (less_one * arb(epsilon)).expm1()
+        slope_p, slope_q = np.zeros_like(ratios), np.zeros_like(ratios)
+        lift_p, lift_q = np.zeros_like(weights), np.zeros_like(weights)
+        for c, weight in enumerate(weights.tolist()):
             if weight == 0.0:
                 continue
             over = arb(weight) * scale
             lift_p[c], lift_q[c] = _down(alpha * over), _down(less_one * over)
-            for y, ratio in enumerate(duals.ratios[:, c].tolist()):
+            for y, ratio in enumerate(ratios[:, c].tolist()):
                 log = arb(ratio).log()
                 slope_p[y, c] = _down(alpha * over * (less_one * log).expm1())
                 slope_q[y, c] = _down(-less_one * over * (alpha * log).expm1())

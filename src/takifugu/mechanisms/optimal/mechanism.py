@@ -26,6 +26,7 @@ from takifugu.mechanisms.optimal.column_generation import (
     one_output,
     resampled,
     searched,
+    searched_whole,
 )
 from takifugu.mechanisms.optimal.finite_problem import (
     NAMES,
@@ -44,6 +45,7 @@ from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
 from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, covering
 from takifugu.mechanisms.optimal.solving import solve, solve_faint
+from takifugu.mechanisms.optimal.tangent_cuts import FiniteOrder
 from takifugu.mechanisms.optimal.with_delta import Multipliers, WithDelta
 from takifugu.problems import Approximate, Guarantee, Problem, Renyi, asked_for
 
@@ -508,13 +510,19 @@ _LEANING = 0.8  # of the most that a published probability may be kept in hand
 _LARGEST_ODDS = 1e6  # beyond, a promise of finite order is not loosened further
 _LARGEST_LOGARITHM = 700.0  # of odds that are a float
 _LOOSENINGS = 8
+_SAFE_SHARES = tuple(2.0**-k for k in range(12, 0, -1))  # of a channel that tells less
 _PRESERVED = 1e-7  # total variation between true and published values that is taken for a preserved marginal
 _CLOSE = 0.97  # of the budget: a channel this close to it is not loosened further
 
 
 def _by_columns(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
+    if math.isfinite(asked.alpha) and rule.caution == 0:
+        found = searched_whole(_order_program(rule, problem, asked), rounds=rule.rounds)
+        channel = None if found is None else _cut_channel(rule, problem, asked, found.moves)
+        if found is not None and channel is not None:
+            return _with_bound(rule, problem, asked, channel, found)
     # Odds within e^ε are a divergence within ε at every order; of finite order they may be larger, within reason.
-    strict = min(asked.epsilon, math.inf if asked.odds_beside is None else math.log(asked.odds_beside))
+    strict = _strict(asked)
     found = searched(_column_program(rule, problem, strict), rounds=rule.rounds)
     channel = _proved(rule, problem, asked, found.moves, strict)
     if channel is None:
@@ -524,20 +532,50 @@ def _by_columns(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
         raise CalibrationError("a channel that tells nothing could not be proved to: please report this case")
     if math.isfinite(asked.alpha):
         return _Solved(_loosened(rule, problem, asked, found, strict, channel))
+    return _with_bound(rule, problem, asked, channel, found)
+
+
+def _strict(asked: Guarantee) -> float:
+    """The logarithm of odds that are enough for the guarantee."""
+    return min(asked.epsilon, math.inf if asked.odds_beside is None else math.log(asked.odds_beside))
+
+
+def _cut_channel(rule: Optimal, problem: Problem, asked: Guarantee, moves: Moves) -> SparseChannel | None:
+    """What was found between tangent planes, proved; with as little as is needed of a channel that tells less."""
+    odds = math.log(_LARGEST_ODDS if asked.odds_beside is None else asked.odds_beside)
+    channel = _proved(rule, problem, asked, moves, odds)
+    if channel is not None:
+        return channel
+    safe = searched(_column_program(rule, problem, _SAFER * _strict(asked)), rounds=rule.rounds).moves
+    for share in _SAFE_SHARES:
+        channel = _proved(rule, problem, asked, moves.mixed(safe, share), odds)
+        if channel is not None:
+            return channel
+    return None
+
+
+def _with_bound(rule: Optimal, problem: Problem, asked: Guarantee, channel: SparseChannel, found: Searched) -> _Solved:
+    """The channel with what the prices prove, where they do."""
     if found.whole is None or rule.caution > 0 or (rule.keep == "marginal" and not found.whole.kept.size):
         return _Solved(channel)
-    proof = Prices(found.whole.prices, found.whole.kept)
+    proof = Prices(found.whole.prices, found.whole.kept, found.whole.touching)
     return _Solved(channel, _bound_by_columns(rule, problem, asked, proof), proof)
 
 
 def _bound_by_columns(rule: Optimal, problem: Problem, asked: Guarantee, prices: Prices) -> float:
-    if math.isfinite(asked.alpha) or asked.odds_beside is not None:
-        raise InputError("the bound of a channel found by columns is proved for bounded odds alone")
+    if math.isfinite(asked.alpha):
+        return lower_bound_by_columns(_wider(_order_program(rule, problem, asked), asked.odds_beside or 1.0), prices)
+    if asked.odds_beside is not None:
+        raise InputError("bounded odds twice are asked for: leave one out")
     if asked.epsilon > _LARGEST_LOGARITHM:
         return 0.0
     plain = _column_program(rule, problem, asked.epsilon)
-    # e^ε as a float may be below it by a rounding or two; larger odds only lower the bound.
-    return lower_bound_by_columns(replace(plain, odds=math.exp(asked.epsilon) * (1 + 1e-15)), prices)
+    return lower_bound_by_columns(_wider(plain, math.exp(asked.epsilon)), prices)
+
+
+def _wider(program: ColumnProgram, odds: float) -> ColumnProgram:
+    """With the odds themselves: e^ε as a float may be below it by a rounding or two; larger ones lower the bound."""
+    return replace(program, odds=odds * (1 + 1e-15) if program.groups else math.inf)
 
 
 def _loosened(
@@ -588,6 +626,14 @@ def _proved(rule: Optimal, problem: Problem, asked: Guarantee, moves: Moves, log
         moves = anew
     odds = Fraction(max(1.0, math.exp(min(log_odds, math.log(_LARGEST_ODDS))) * (1 - 1e-12)))
     return repaired_moves(moves, table_of(problem).values, promise_of(problem, asked), odds=odds)
+
+
+def _order_program(rule: Optimal, problem: Problem, asked: Guarantee) -> ColumnProgram:
+    """A guarantee of finite order, with odds beside it or without."""
+    order = FiniteOrder(asked.alpha, asked.epsilon, table_of(problem).pairs)
+    if asked.odds_beside is not None:
+        return replace(_column_program(rule, problem, math.log(asked.odds_beside)), order=order)
+    return replace(_column_program(rule, problem, asked.epsilon), order=order, odds=math.inf, groups=())
 
 
 def _column_program(rule: Optimal, problem: Problem, log_odds: float) -> ColumnProgram:

@@ -16,6 +16,7 @@ from takifugu._work import detail, interruptible
 from takifugu.mechanisms.optimal.finite_problem import Cells
 from takifugu.mechanisms.optimal.lower_bound import Pricing
 from takifugu.mechanisms.optimal.program import Indices
+from takifugu.mechanisms.optimal.tangent_cuts import Answer, FiniteOrder, TangentCuts, Touching
 
 if TYPE_CHECKING:
     from highspy import Highs
@@ -26,7 +27,8 @@ class ColumnProgram:
     """Bounded odds on thousands of values: for every output and group, no law of it is above `odds` times another.
 
     laws: probabilities, one row per law; groups: rows that are all to be hidden from one another mass: how much each
-    input counts in the loss; cells: the loss itself lean, floor: each law's published probability p is counted as p +
+    input counts in the loss; cells: the loss itself order: a guarantee of finite order beside the odds, which may be
+    infinite then, with no groups lean, floor: each law's published probability p is counted as p +
     lean·(p + floor) where it is the larger, and as
         p − lean·(p + floor) where it is the smaller; zero where nothing is kept in hand for what is not known
     keeps_marginal: whether every value is published as often, on average, as it is there
@@ -40,11 +42,23 @@ class ColumnProgram:
     lean: float
     floor: Array
     keeps_marginal: bool = False
+    order: FiniteOrder | None = None
 
     @property
     def members(self) -> list[int]:
         """The laws of each group, group after group: a law of several groups stands there several times."""
         return [law for group in self.groups for law in group]
+
+    @property
+    def hidden(self) -> list[int]:
+        """The laws that the guarantee is about."""
+        return sorted({*self.members, *(() if self.order is None else self.order.laws)})
+
+    @property
+    def contrast(self) -> float:
+        """The logarithm of odds that are about as far apart as what is published may be."""
+        log = float(np.log(self.odds))
+        return log if self.order is None else min(log, self.order.contrast)
 
     @property
     def size(self) -> int:
@@ -57,7 +71,8 @@ class Generated(NamedTuple):
 
     limits: what a unit of each row of the odds costs, rows by outputs (`Master.rows`) prices: the same of the
     probability of each of `ColumnProgram.members` kept: what a unit of each output costs, where the marginal is
-    preserved gap: how much of the cost more moves might save, as floats see it
+    preserved gap: how much of the cost more moves might save, as floats see it touching: where planes of a finite order
+    touch
     """
 
     sources: Indices
@@ -67,6 +82,7 @@ class Generated(NamedTuple):
     prices: Array
     kept: Array
     gap: float
+    touching: Touching | None = None
 
 
 _NEW = 12  # moves that prices may add to an input in a round
@@ -98,7 +114,14 @@ class Master:
         self.unit = max(*(float(table.max()) for table in program.cells.tables), 1e-300)
         ratios = program.laws / self.weight
         self.rows = _Rows.of(program, ratios)
-        self.pricing = Pricing(program.cells, outputs, rate=self.rate, laws=ratios[program.members], dtype=np.float32)
+        self.lines = [*self.rows.entries, *([self.rate] if program.keeps_marginal else [])]
+        priced = list(program.members)
+        if program.order is not None:
+            self.lines += [ratios[law] for law in program.order.laws]
+            priced += program.order.laws
+        self.pricing = Pricing(program.cells, outputs, rate=self.rate, laws=ratios[priced], dtype=np.float32)
+        self.cuts: TangentCuts | None = None
+        self.moved = np.zeros(0, dtype=np.int64)  # columns of the moves
         self.keys = np.zeros(0, dtype=np.int64)
         self.cost = np.zeros(0)
         self.highs = _started()
@@ -112,7 +135,9 @@ class Master:
         if self.program.keeps_marginal:
             low.append(self.program.mass[self.outputs] * size)
             high.append(low[-1])
-        lower, upper = np.concatenate(low), np.concatenate(high)
+        nothing = np.zeros(width)
+        shown = [] if self.program.order is None else [nothing] * len(self.program.order.laws)
+        lower, upper = np.concatenate(low + shown), np.concatenate(high + shown)
         none = np.zeros(0, dtype=np.int32)
         self.highs.addRows(lower.size, lower, upper, 0, none, none, np.zeros(0))
         at = np.arange(width)
@@ -129,6 +154,9 @@ class Master:
             for sign in (1.0, -1.0):
                 self._add_columns(np.full(width, _PENALTY), rows, np.full((width, 1), sign))
             self.slack = 2 * width
+        if self.program.order is not None:
+            first = size + (len(self.lines) - len(self.program.order.laws)) * width
+            self.cuts = TangentCuts(self.program.order, self.highs, width=width, size=size, rows=first)
 
     def _add_columns(self, cost: Array, rows: npt.NDArray[np.integer], entries: Array) -> None:
         count, each = rows.shape
@@ -158,12 +186,9 @@ class Master:
             return 0
         sources, places = new // self.width, new % self.width
         cost = self.rate[sources] * self.program.cells.along(sources, self.outputs[places])
-        size, count = self.program.size, len(self.rows.limits)
-        rows = [sources, *(size + k * self.width + places for k in range(count))]
-        entries = [np.ones(new.size), *(entry[sources] for entry in self.rows.entries)]
-        if self.program.keeps_marginal:
-            rows.append(size + count * self.width + places)
-            entries.append(self.rate[sources])
+        rows = [sources, *(self.program.size + k * self.width + places for k in range(len(self.lines)))]
+        entries = [np.ones(new.size), *(entry[sources] for entry in self.lines)]
+        self.moved = np.concatenate([self.moved, self.highs.getNumCol() + np.arange(new.size)])
         self._add_columns(cost / self.unit, np.stack(rows, axis=1), np.stack(entries, axis=1))
         self.keys, self.cost = np.concatenate([self.keys, new]), np.concatenate([self.cost, cost])
         return int(new.size)
@@ -184,16 +209,18 @@ class Master:
         variables = np.maximum(np.array(found.col_value), 0.0)
         missed = float(variables[self.levels : self.levels + self.slack].sum())
         priced = -self.unit * np.array(found.row_dual)
-        rows = priced[size:].reshape(-1, width)
-        kept = rows[-1] if self.program.keeps_marginal else np.zeros(0)
-        moved = variables[self.levels + self.slack :]
+        limits = len(self.rows.limits)
+        rows = priced[size:][: len(self.lines) * width].reshape(-1, width)
+        kept = rows[limits] if self.program.keeps_marginal else np.zeros(0)
+        moved = variables[self.moved]
         return Round(
             amounts=moved,
             cost=float(self.cost @ moved) / size,
             worth=-priced[:size],
-            limits=np.maximum(rows[: len(self.rows.limits)], 0.0),
+            limits=np.maximum(rows[:limits], 0.0),
             kept=kept,
             missed=missed / size,
+            cuts=None if self.cuts is None else self.cuts.read(found, self.unit),
         )
 
     def priced(self, now: "Round") -> tuple[Indices, float]:
@@ -208,8 +235,11 @@ class Master:
             A few moves with negative reduced costs for each input that has any, and the Lagrangian bound.
         """
         tiny = _LEAST * self.unit
+        prices = self.rows.to_members(now.limits)
+        if now.cuts is not None and self.program.order is not None:
+            prices = np.vstack([prices, now.cuts.touching.prices(self.program.order)])
         least, moves = self.pricing.cheapest(
-            self.rows.to_members(now.limits),
+            prices,
             below=now.worth - tiny,
             number=_NEW,
             kept=now.kept if self.program.keeps_marginal else None,
@@ -218,6 +248,8 @@ class Master:
         bound -= sum(float(line.sum()) * limit for line, limit in zip(now.limits, self.rows.limits, strict=True))
         if self.program.keeps_marginal:
             bound -= float(now.kept @ self.program.mass[self.outputs])
+        if now.cuts is not None:
+            bound -= float(now.cuts.touching.weights.sum())
         return moves, bound
 
     def channel(self, last: "Round", proof: "Round", bound: float) -> Generated:
@@ -228,7 +260,8 @@ class Master:
         shares = amounts / np.bincount(sources, weights=amounts, minlength=self.program.size)[sources]
         gap = (last.cost - bound) / max(last.cost, 1e-300)
         prices = self.rows.to_members(proof.limits)
-        return Generated(sources, targets, shares, proof.limits, prices, proof.kept, gap)
+        touching = None if proof.cuts is None else proof.cuts.touching
+        return Generated(sources, targets, shares, proof.limits, prices, proof.kept, gap, touching)
 
     def offered(self, now: "Round") -> tuple[Indices, Indices]:
         """Sources and targets of the moves that a round was solved with."""
@@ -245,6 +278,12 @@ class Round(NamedTuple):
     limits: Array
     kept: Array
     missed: float
+    cuts: Answer | None = None
+
+    @property
+    def over(self) -> float:
+        """By how much what is published is over the budget of a finite order, as a part of it."""
+        return -1.0 if self.cuts is None else self.cuts.over
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +348,9 @@ def _started() -> "Highs":
     return solver
 
 
-def generated(program: ColumnProgram, outputs: Indices, offered: Indices, *, rounds: int) -> Generated | None:
+def generated(
+    program: ColumnProgram, outputs: Indices, offered: Indices, *, rounds: int, touching: Touching | None = None
+) -> Generated | None:
     """The best channel to these outputs, or what so many rounds of pricing come to; None where HiGHS finds nothing.
 
     outputs: in ascending order; offered: moves to begin with, as input × outputs + place of the output
@@ -321,27 +362,37 @@ def generated(program: ColumnProgram, outputs: Indices, offered: Indices, *, rou
         outputs: the values that may be published, in ascending order.
         offered: moves to begin with.
         rounds: how often prices are asked at most.
+        touching: where planes of a finite order touch to begin with.
 
     Returns:
         The moves with their shares, and the prices that prove the most.
     """
     master = Master(program, outputs)
     master.offer(offered)
+    if master.cuts is not None and touching is not None:
+        master.cuts.begin(touching)
     last: Round | None = None
     proof: Round | None = None
     bound = -np.inf
-    for count in range(1, rounds + 1):
+    for count in range(1, (rounds if master.cuts is None else 2 * rounds) + 1):
         detail(f"round {count} of the linear program, of {len(master.keys):,} moves")
         now = master.solve()
         if now is None:
             break
         last = now
-        more, proved = master.priced(now)
-        if proof is None or proved > bound:
-            proof, bound = now, proved
-        if now.missed <= _MISSED and now.cost - bound <= _CLOSE * now.cost:
+        more = np.zeros(0, dtype=np.int64)
+        # Cuts alone are left to add where the bound is close already: prices would be asked for nothing.
+        if now.cuts is None or now.missed > _MISSED or not now.cost - bound <= _CLOSE * now.cost:
+            more, proved = master.priced(now)
+            if proof is None or proved > bound:
+                proof, bound = now, proved
+        is_close = now.missed <= _MISSED and now.cost - bound <= _CLOSE * now.cost
+        if is_close and now.over <= 0:
             break
-        if not master.offer(more):
+        new = master.offer(more)
+        if master.cuts is not None and now.cuts is not None:
+            new += master.cuts.cut(now.cuts)
+        if not new:
             break
     if last is None or proof is None or last.missed > _MISSED:
         return None
@@ -392,11 +443,13 @@ def once_more(program: ColumnProgram, before: Generated, *, rounds: int) -> Gene
     """The best channel, beginning with the moves of another and with those that are cheapest at its prices."""
     everything = np.arange(program.size)
     worth = np.full(program.size, np.inf)
-    at_prices = Round(np.zeros(0), 0.0, worth, before.limits, before.kept, 0.0)
+    nothing = np.zeros(0)
+    cuts = None if before.touching is None else Answer(before.touching, nothing, nothing, 0.0)
+    at_prices = Round(nothing, 0.0, worth, before.limits, before.kept, 0.0, cuts)
     cheapest, _ = Master(program, everything).priced(at_prices)
     moves = before.sources * program.size + before.targets
     offered = np.unique(np.concatenate([nearest(program, everything), moves, cheapest]))
-    return generated(program, everything, offered, rounds=rounds)
+    return generated(program, everything, offered, rounds=rounds, touching=before.touching)
 
 
 def _small(program: ColumnProgram, rounds: int) -> Generated | None:
@@ -452,6 +505,7 @@ class Level(NamedTuple):
             found.prices[:, self.group],
             found.kept[self.group] if found.kept.size else found.kept,
             found.gap,
+            None if found.touching is None else found.touching._replace(ratios=found.touching.ratios[:, self.group]),
         )
 
     def _published(self, target: int) -> tuple[Indices, Array]:
@@ -489,9 +543,9 @@ def coarser(program: ColumnProgram, rng: np.random.Generator) -> Level | None:
 
 def _kinds(program: ColumnProgram) -> Indices:
     """Which law shows a value most, and by about how much more than the one that shows it least, in odds."""
-    laws = program.laws[program.members]
+    laws = program.laws[program.hidden]
     most, least = laws.max(axis=0), np.maximum(laws.min(axis=0), 1e-300)
-    steps = 2 * np.log(np.maximum(most / least, 1.0)) / max(np.log(program.odds), 1e-9)
+    steps = 2 * np.log(np.maximum(most / least, 1.0)) / max(program.contrast, 1e-9)
     return np.asarray(laws.argmax(axis=0) * (_BANDS + 1) + np.minimum(steps, _BANDS).astype(np.intp))
 
 
