@@ -20,7 +20,7 @@ from takifugu.commands.options import reading_from
 from takifugu.errors import InputError
 from takifugu.tables.reading import Reading
 from takifugu.web import wording as reproducing
-from takifugu.web.answers import Answers
+from takifugu.web.answers import Answers, Publication
 from takifugu.web.describing import as_asked, on_page, read_question, read_reading, shown
 from takifugu.web.shelf import Shelf
 
@@ -91,6 +91,20 @@ def test_a_file_read_again_answers_as_the_flags_do(folder: Path, tmp_path: Path)
     with pytest.raises(InputError, match="bundled"):
         answers.read_again("heart", {})
     answers.close()
+
+
+def test_a_misspelt_label_of_a_merge_is_refused_as_by_the_command_line(folder: Path) -> None:
+    answers = Answers(Shelf(folder / "people.csv"))
+    merge = {"merge": "rare=Kohler, D01"}
+    with pytest.raises(InputError, match="'Kohler' cannot be merged into 'rare', since no column has that label"):
+        answers.read_again(*read_reading(_ASKED | merge))
+    assert answers.read_again(*read_reading(_ASKED | {"merge": "rare=Köhler, D01"}))["name"]
+    answers.close()
+    begun = Answers(Shelf(folder / "people.csv", reading=Reading(merge={"rare": ["Kohler", "D01"]})))
+    changed = {"table": "file:people.csv", "secret": "diagnosis", "pair": None, "columns": ["stay_days"]}
+    with pytest.raises(InputError, match="'Kohler' cannot be merged"):
+        Publication(begun).prepare(read_question(QUESTION | changed | {"query": "row", "known": []}))
+    begun.close()
 
 
 def test_what_the_adversary_knows_counts_for_noise_too(answers: Answers, folder: Path) -> None:

@@ -508,7 +508,8 @@ def _opened(typed: Typed, asked: "Asked", source: object, where: Path | None) ->
     from takifugu.tables import Table
 
     table = Table(source, asked.read_as)
-    require_merged(table, asked)
+    if asked.private_fit is None:  # of which nothing is to be seen of the rows
+        require_merged(table, asked.secrets, asked.columns)
     refuse_kept_order(table, order=asked.order, columns=[*asked.secrets, *asked.columns], reading=None)
     ledger = _book(typed, asked, table, where)
     step("Looking whether these records were published before")

@@ -203,15 +203,15 @@ class Asked:
 _SHARED = 5  # rows that must share a label before it is called by its name
 
 
-def require_merged(source: Table, asked: Asked) -> None:
+def require_merged(source: Table, secrets: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse a merge of labels one of which no column has: it is misspelt, and its group would stay as it is.
 
-    Nearby labels are named as others are: those of the secret, and those that enough rows share.
+    Nearby labels are named as others are: those of the secrets, and of the columns those that enough rows share.
     """
     import narwhals as nw
 
     merges = source.reading.merges
-    if not merges or asked.private_fit is not None:  # then nothing is to be seen of the rows
+    if not merges:
         return
     schema = source.frame.collect_schema()
     spelled = tidy if source.reading.tidy else str
@@ -225,12 +225,12 @@ def require_merged(source: Table, asked: Asked) -> None:
     if not unseen:
         return
     known: set[object] = set()
-    for name in (*asked.secrets, *asked.columns):
+    for name in (*secrets, *columns):
         if name in schema and schema[name] in (nw.String, nw.Categorical, nw.Enum, nw.Object):
             cells = nw.col(name + AS_READ if name + AS_READ in schema else name)
             counted = source.frame.select(cells.alias("read")).group_by("read").agg(nw.len().alias("rows"))
             found = source.collect(counted)
-            least = 1 if name in asked.secrets else _SHARED
+            least = 1 if name in secrets else _SHARED
             pairs = zip(found["read"], found["rows"], strict=True)
             known |= {spelled(str(one)) for one, rows in pairs if one is not None and rows >= least}
     label, into = unseen[0]

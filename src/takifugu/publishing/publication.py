@@ -317,10 +317,9 @@ def published(table: object, asked: Asked, ledger: Ledger | None, *, insecure_se
         table = Table(table, reading)  # once: to decide how every cell is read takes a look at them all
     table, is_lazy = made_once(table)
     _refuse_late(table, has_ledger=ledger is not None, is_seeded=insecure_seed is not None)
-    if isinstance(table, Table):
-        require_merged(table, asked)
-    elif reading is not None and reading.merges and isinstance(as_frame(table), nw.DataFrame):
-        require_merged(Table(table, reading), asked)
+    # With private counts nothing is to be seen of the rows.
+    if asked.private_fit is None and reading is not None and reading.merges and _is_here(table):
+        require_merged(Table(table, reading), asked.secrets, asked.columns)
     refuse_kept_order(table, order=asked.order, columns=[*asked.secrets, *asked.columns], reading=reading)
     step("Looking whether these records were published before")
     table, of_people = to_publish(
@@ -392,6 +391,12 @@ def _true_rows(frame: object, made: Calibration, asked: Asked) -> Any:
     if not isinstance(frame, nw.DataFrame) or made.answer is None:
         return None
     return protected(frame, made, made.answer.secret, asked.others).select([*made.answer.columns, *asked.keep])
+
+
+def _is_here(table: object) -> bool:
+    import narwhals as nw
+
+    return isinstance(table, Table) or isinstance(as_frame(table), nw.DataFrame)
 
 
 def made_once(table: object) -> tuple[object, bool]:

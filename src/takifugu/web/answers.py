@@ -429,6 +429,7 @@ class Publication:
 
         The guarantee is proved first; what was published before is refused before anybody is asked to confirm it.
         """
+        from takifugu.publishing import require_merged
         from takifugu.releases import drawing_of
 
         choice, shelf = asked.choice, self._answers.shelf
@@ -436,6 +437,7 @@ class Publication:
             raise InputError("a table is published from people's own values: a mean or a prediction has none")
         entry = shelf.entry(choice.fit.table)
         with shelf.lock:
+            require_merged(shelf.open(choice.fit.table), [choice.fit.secret], choice.fit.columns)
             held = with_secrets(shelf.open(choice.fit.table), [choice.fit.secret])
             lists = Row(*choice.fit.columns, domain=choice.fit.domain).domain
             require_no_codes(held, [choice.fit.secret, *choice.fit.columns, *choice.fit.known], lists)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from takifugu import datasets
 from takifugu.errors import InputError, TakifuguError
-from takifugu.publishing import to_publish
+from takifugu.publishing import require_merged, to_publish
 from takifugu.releases import Ledger, ledger_beside
 from takifugu.tables import ENDINGS, ColumnFacts, Reading, Secret, Table, files_of, plain, private_folder
 from takifugu.web.describing import MOST_SECRETS, Fit, as_asked, described, first_column, looked_at, shown
@@ -192,6 +192,7 @@ class Shelf:
         with self.lock:
             lies = self._lies[name]
             table = _read(lies, as_asked(before.reading, asked), before.title)
+            require_merged(table, [], table.columns)
             self._remove(name)
             again = self._add(before.title, source=before.source, ledger=before.ledger, file=before.file, lies=lies)
             self._named = again if name == self._named else self._named
