@@ -287,3 +287,19 @@ def test_without_tidying_a_list_is_what_it_says():
     query = tk.Row("ward", domain=["north wing", "South Wing"])
     with pytest.raises(InputError, match="not in its domain"):
         tk.fit_priors(in_any_spelling(), secret="d", query=query)
+
+
+def test_of_new_rows_alone_those_are_counted_that_were_merged(tmp_path):
+    """A dry run with --only-new counted the merged rows of the whole file, most of which had been published before."""
+    old = pd.DataFrame({"nr": range(400), "d": ["a", "b", "c", "E"] * 100, "x": [0, 1] * 200})
+    new = pd.DataFrame({"nr": range(400, 600), "d": ["a"] * 95 + ["b"] * 95 + ["C"] * 7 + ["e"] * 3, "x": [0, 1] * 100})
+    path = tmp_path / "people.csv"
+    asked = {"secret": "d", "columns": ["x"], "confidence": None, "utility": tk.Utility(allow_no_noise=True)}
+    asked |= {"id": "nr", "reading": Reading(tidy=True, merge={"rare": ["c", "e"]})}
+    old.to_csv(path, index=False)
+    first = tk.publish(path, **asked, ledger=tmp_path / "people.ledger")
+    pd.concat([old, new]).to_csv(path, index=False)
+    second = tk.publish(path, **asked, ledger=tk.Ledger(tmp_path / "people.ledger", only_new=True))
+    merged = [[f["cells"] for f in made.findings if f.code == "labels-merged"] for made in (first, second)]
+    assert merged == [[200], [10]]
+    assert len(second.table) == 200

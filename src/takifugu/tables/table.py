@@ -95,6 +95,7 @@ class Table:
         made = copy.copy(self)
         made.frame = opened(rows, Reading(), shown=self.name, accepted=_ACCEPTED).frame
         made.schema, made.space, made.cuts = plain_schema(made.frame), None, {}
+        made.findings = [again for one in self.findings for again in _merged_here(made, one)]
         return made
 
     @property
@@ -558,6 +559,20 @@ def tidied(table: "Table") -> "tuple[nw.LazyFrame[Any], list[Diagnostic]]":
     if not chosen:
         return table.frame, told
     return table.frame.with_columns(*beside, *(values[name].alias(name) for name in chosen)), told
+
+
+def _merged_here(table: "Table", finding: Diagnostic) -> "Iterator[Diagnostic]":
+    """What was said of a file, of some of its rows: of labels that were merged, how many of these rows had them."""
+    import narwhals as nw
+
+    if finding.code != "labels-merged":
+        yield finding
+        return
+    before = nw.col(finding["column"] + AS_READ)
+    of = next(of for into, of in table.reading.merges if into == finding["into"])
+    hit = (_tidied(before) if table.reading.tidy else before).is_in(list(of))
+    if cells := int(table.collect(table.frame.select(how_many(hit).alias("cells")))["cells"][0] or 0):
+        yield finding.but(cells=cells)
 
 
 def _holds_labels(dtype: object) -> bool:
