@@ -13,8 +13,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "takifugu"
 # From left to right, as data flows. What stands on one line knows nothing of the rest of its line.
 ORDER = (
     ("_front",),
-    ("errors", "_work"),
-    ("_validation", "_display", "atomic"),
+    ("errors", "_endings"),
+    ("_validation", "_display", "_work", "atomic"),
     ("strict_json",),
     ("laws",),
     ("problems",),

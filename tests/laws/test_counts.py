@@ -1,6 +1,8 @@
 """The prior "counts": its pseudo-row, its draws, and its cells."""
 
 import math
+from fractions import Fraction
+from itertools import product
 
 import mpmath as mp
 import numpy as np
@@ -17,6 +19,7 @@ from takifugu.laws.fitting.counts import (
     posterior_draws,
     rounded_normal,
     unseen_ends,
+    with_unseen,
 )
 from takifugu.laws.lattice import Lattice
 
@@ -113,3 +116,37 @@ def test_the_mass_beyond_the_largest_of_some_rows_is_what_one_row_in_so_many_has
     beyond = np.append(np.cumsum(law[::-1])[::-1][1:], 0.0)[largest]
     for t in (0.01, 0.05, 0.1, 0.2):
         assert (beyond > t).mean() <= (1 - t) ** 21 + 0.01
+
+
+@pytest.mark.parametrize("law", [("1/2", "1/3", "1/6"), ("7/10", "1/5", "1/10"), ("1/4", "1/4", "1/4", "1/4")])
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_rows_that_are_alone_say_how_much_one_row_less_has_missed(law, rows):
+    """E f₁/n = E M, over all samples that there are (proofs/population.md, claim 6)."""
+    shares = [Fraction(one) for one in law]
+    alone = missed = Fraction(0)
+    for sample in product(range(len(shares)), repeat=rows):
+        chance = math.prod(shares[k] for k in sample)
+        alone += chance * sum(sample.count(k) == 1 for k in range(len(shares)))
+        missed += chance * sum(share for k, share in enumerate(shares) if k not in sample[:-1])
+    assert alone / rows == missed
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(0, 2**32))
+@settings(max_examples=some_of(200))
+def test_unseen_values_get_as_many_rows_as_stand_alone(counts, seed):
+    counts = np.array(counts, float)
+    pseudo = np.random.default_rng(seed).dirichlet(np.full(len(counts), 0.3))
+    pseudo[pseudo < 1e-6] = 0.0
+    found, unseen = with_unseen(counts, pseudo), (counts == 0) & (pseudo > 0)
+    assert (found[~unseen] == pseudo[~unseen]).all()
+    assert (found >= pseudo).all()
+    if unseen.any():
+        rows, alone, added = counts.sum(), (counts == 1).sum(), found[unseen].sum()
+        assert added >= pseudo[unseen].sum() * (1 - 1e-12)
+        if alone < rows:
+            assert added >= 1 - 1e-12
+            assert added / (rows + added) >= (alone + 1) / (rows + 1) - 1e-12
+        assert found[unseen] / found[unseen].sum() == pytest.approx(pseudo[unseen] / pseudo[unseen].sum())
+    else:
+        assert (found == pseudo).all()
+    assert with_unseen(counts, found) == pytest.approx(found)  # they are not added twice

@@ -24,6 +24,7 @@ from takifugu.laws.fitting.counts import redrawn as redrawn
 from takifugu.laws.fitting.counts import rounded_normal as rounded_normal
 from takifugu.laws.fitting.counts import smoothing as smoothing
 from takifugu.laws.fitting.counts import unseen_ends as unseen_ends
+from takifugu.laws.fitting.counts import with_unseen as with_unseen
 from takifugu.laws.fitting.counts import without_noise as without_noise
 from takifugu.laws.fitting.fit import EXTREME as EXTREME
 from takifugu.laws.fitting.fit import fit as fit

@@ -12,7 +12,7 @@ import numpy as np
 from takifugu._validation import Array
 from takifugu.channels import FiniteChannel, ListChannel
 from takifugu.errors import CalibrationError
-from takifugu.laws import key
+from takifugu.laws import key, with_unseen
 from takifugu.mechanisms.base import Found
 from takifugu.mechanisms.draws import APART, drawn_laws, is_private, is_smoothed, posterior
 from takifugu.mechanisms.optimal.column_generation import Moves
@@ -251,8 +251,9 @@ def even_of(factors: Array, saved: Array) -> Array:
 def spreads(problem: Problem) -> Array:
     """For each law d with Var Σ k(x) p(x) = Σ d k² − (Σ d k)²/Σ d in its posterior, about where that is no Dirichlet.
 
-    Of counts c, with pseudo-counts, it is c/(n(n + 1)). Where rows were added to others, or noise to counts, it follows
-    from the variances of draws.
+    Of counts c, with pseudo-counts, it is c/(n(n + 1)); values that nobody has count as much as they may in a draw, or
+    the channel would lead through them as if it were known that nobody has them. Where rows were added to others, or
+    noise to counts, it follows from the variances of draws.
 
     Args:
         problem: priors that were counted.
@@ -263,7 +264,7 @@ def spreads(problem: Problem) -> Array:
     behind = posterior(problem)
     laws = [belief[secret] for belief in behind for secret in problem.pairs.secrets]
     if not is_private(problem) and not any(is_smoothed(pseudo) for _, pseudo in laws):
-        counts = np.array([seen + pseudo for seen, pseudo in laws])
+        counts = np.array([seen + with_unseen(seen, pseudo) for seen, pseudo in laws])
         rows = counts.sum(axis=1, keepdims=True)
         return np.asarray(counts / rows / (rows + 1))
     drawn = drawn_laws(problem, _OF_LAWS, APART - 1)[:, 1:].swapaxes(1, 2).reshape(len(laws), -1, laws[0].counts.size)

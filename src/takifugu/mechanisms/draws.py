@@ -27,6 +27,7 @@ from takifugu.laws import (
     posterior_draws,
     redrawn,
     unseen_ends,
+    with_unseen,
     without_noise,
 )
 from takifugu.mechanisms.optimal.finite_problem import table_of
@@ -97,7 +98,9 @@ def joint_draws(
 ) -> Array:
     """Laws by (belief, draw, secret, point), the centre first; belief and secret by their positions seed each.
 
-    `support` are the places of the points' columns, of rows to which others that their columns made may be added.
+    `support` are the places of the points' columns, of rows to which others that their columns made may be added. Such
+    a list has no ends beyond which values may lie, but values that nobody was seen with: in one draw of two, for each
+    law by itself, they have as much as rows like these are expected to miss (`with_unseen`).
     """
     laws = []
     for b, belief in enumerate(beliefs):
@@ -107,6 +110,9 @@ def joint_draws(
             added = pseudo
             if support is not None and is_smoothed(pseudo):
                 added = redrawn(counts, pseudo, support, draws, [seed, b, s, 2])
+            elif support is not None:
+                missed = np.random.default_rng([seed, b, s, 3]).random(draws) < 0.5
+                added = np.where(missed[:, None], with_unseen(counts, pseudo), pseudo)
             drawn = posterior_draws(counts, added, draws, [seed, b, s])
             per_secret.append(np.concatenate([counted(counts, pseudo)[None], drawn]))
         laws.append(np.stack(per_secret, axis=1))

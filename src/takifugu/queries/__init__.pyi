@@ -13,7 +13,6 @@ from takifugu.queries.mean import Mean as Mean
 from takifugu.queries.mean import check_rows as check_rows
 from takifugu.queries.models import BNN as BNN
 from takifugu.queries.models import GP as GP
-from takifugu.queries.priors import FEW as FEW
 from takifugu.queries.priors import Beliefs as Beliefs
 from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors
@@ -31,6 +30,7 @@ from takifugu.queries.raw import KINDS as KINDS
 from takifugu.queries.raw import Raw as Raw
 from takifugu.queries.row import MOST_NUMBERS as MOST_NUMBERS
 from takifugu.queries.row import Row as Row
+from takifugu.queries.row import about as about
 from takifugu.queries.row import values_of as values_of
 from takifugu.queries.share import Share as Share
 from takifugu.queries.share import table_answer as table_answer
