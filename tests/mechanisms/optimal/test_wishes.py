@@ -97,7 +97,7 @@ def test_a_marginal_without_mass_is_not_used():
         ({"constraints": ((0, 5),)}, "rows 0 to 1"),
         ({"radius": np.array([0.1])}, "radius"),
         ({"radius": np.array([0.1, 1.0])}, "radius"),
-        ({"keep": "median"}, "keep"),
+        ({"keep": "median"}, "preserve"),
         ({"keep": "mean", "inputs": None}, "numbers"),
         ({"diagonal": 1.5}, "diagonal"),
         ({"forbidden": np.zeros((3, 3))}, "truth values"),
