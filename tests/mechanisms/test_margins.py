@@ -212,7 +212,7 @@ def _never(factor):
 def test_of_small_programs_every_margin_is_fitted_to_one_share_of_draws():
     """That half of what is judged first passes: judged by draws of the tests' own, and by chance alone."""
     rule = Optimal(keep=None).settled(PROBLEM)
-    drawn = judging._fitted_to(PROBLEM, ODDS, 0.95, 3, 1)
+    drawn = judging.draws_to_fit(PROBLEM, ODDS, 0.95, 3, 1)
     assert 1 - drawn.beyond == pytest.approx(0.5 ** (1 / 86))
     own = [np.random.default_rng(k).dirichlet(c + g, 40_000) for k, (c, g) in enumerate(posterior(PROBLEM)[0].values())]
     costs = []

@@ -65,6 +65,35 @@ def rank_places(of: Sequence[object]) -> npt.NDArray[np.intp]:
     return np.array(sorted(range(len(of)), key=lambda k: rank(of[k])), dtype=np.intp)
 
 
+def column_places(problem: Problem) -> npt.NDArray[np.intp]:
+    """The places of the columns of a row in the order of their names; none where values are no such rows."""
+    columns = () if problem.answer is None else problem.answer.columns
+    return rank_places(columns if len(columns) > 1 else ())
+
+
+def turned(problem: Problem, value: Value) -> Value:
+    """A row with its columns in the order of their names; what is no row of the problem's columns as it is."""
+    order = column_places(problem).tolist()
+    return tuple(value[k] for k in order) if isinstance(value, tuple) and len(value) == len(order) else value
+
+
+def value_places(problem: Problem, values: Sequence[Value]) -> npt.NDArray[np.intp]:
+    """The places of values in an order of their own, whatever order they and their columns were named in."""
+    return _places_by(values, column_places(problem).tolist())
+
+
+def secret_places(problem: Problem) -> npt.NDArray[np.intp]:
+    """The places of a problem's secrets in an order of their own, whatever order they were named in."""
+    names = () if problem.answer is None else problem.answer.secret
+    return _places_by(problem.pairs.secrets, rank_places(names).tolist() if len(names) > 1 else [])
+
+
+def _places_by(of: Sequence[object], columns: Sequence[int]) -> npt.NDArray[np.intp]:
+    return rank_places(
+        [tuple(one[k] for k in columns) if isinstance(one, tuple) and len(one) == len(columns) else one for one in of]
+    )
+
+
 class Counted(NamedTuple):
     """What is known of one secret's law on a lattice: how often each point was seen, and the pseudo-counts."""
 
@@ -187,7 +216,7 @@ def drawn_laws(problem: Problem, draws: int, seed: int) -> Array:
     sample, which noise hides as well.
     """
     values, secrets = table_of(problem).values, problem.pairs.secrets
-    order, names = rank_places(values), rank_places(secrets)
+    order, names = value_places(problem, values), secret_places(problem)
     ordered, private = [secrets[k] for k in names.tolist()], is_private(problem)
     behind = [
         {secret: Counted(counts[order], pseudo[order]) for secret, (counts, pseudo) in belief.items()}
@@ -196,7 +225,8 @@ def drawn_laws(problem: Problem, draws: int, seed: int) -> Array:
     if private:
         laws = _private_laws(problem, behind, ordered, draws, seed)
     else:
-        laws = joint_draws(behind, ordered, draws, seed, places_of_columns([values[k] for k in order.tolist()]))
+        support = places_of_columns([turned(problem, values[k]) for k in order.tolist()])
+        laws = joint_draws(behind, ordered, draws, seed, support)
     return laws[:, :, np.argsort(names)][:, :, :, np.argsort(order)]
 
 

@@ -31,12 +31,15 @@ from takifugu.mechanisms.draws import (
     APART,
     MOST_CONFIDENT,
     LatticeDraws,
+    column_places,
     draws_needed,
     is_private,
     lattice_draws,
     points_of,
     posterior,
-    rank_places,
+    secret_places,
+    turned,
+    value_places,
 )
 from takifugu.mechanisms.least_noise import least_size_between
 from takifugu.mechanisms.optimal.finite_problem import table_of
@@ -252,7 +255,7 @@ def _confident_channel(
 def _put_back(made: Found, rule: Optimal, problem: Problem, ordered: Problem, asked: Guarantee) -> Found:
     """A channel for secrets and values in their order as one in the order that they were given in."""
     channel, options = put_back(listed(made).as_table(), problem, ordered), dict(made.options or rule.options)
-    options["loss"] = rule.loss
+    options |= {"loss": rule.loss, "weights": rule.weights, "forbidden": rule.forbidden}
     if not np.any(options["radius"]):
         return Found(channel, options=options)
     if isinstance(options["radius"], tuple):
@@ -334,37 +337,43 @@ def _confident_noise(
 
 # One order for secrets and values, so that what is drawn and what is searched for hang on neither.
 #
-# Two people who name the same secrets and values in another order ask for the same channel. Draws are made by
+# Two people who name the same secrets, values or columns in another order ask for the same channel. Draws are made by
 # position, and of equally good channels a solver finds another one from another side, so both begin from an order of
 # their own.
 
 
 def in_order(problem: Problem) -> Problem:
-    """The same problem of finite laws with its secrets and values in their order; itself where they are."""
+    """The same problem of finite laws with its secrets, values and columns in their order; itself where they are."""
     secrets = problem.pairs.secrets
-    names = rank_places(secrets)
-    beliefs = tuple(_ordered(belief, [secrets[k] for k in names.tolist()]) for belief in problem.beliefs)
+    names = secret_places(problem)
+    beliefs = tuple(_ordered(problem, belief, [secrets[k] for k in names.tolist()]) for belief in problem.beliefs)
     again = all(one is other for one, other in zip(beliefs, problem.beliefs, strict=True))
     if again and (np.diff(names) > 0).all():
         return problem
+    answer, columns = problem.answer, column_places(problem).tolist()
+    if answer is not None and columns:
+        lists = tuple(answer.lists[k] for k in columns) if answer.lists else answer.domain
+        answer = replace(answer, columns=tuple(answer.columns[k] for k in columns), domain=lists)
     first, second = problem.pairs.directed_places()
     back, chosen = np.argsort(names), None
     if not problem.pairs.is_every:
         both = np.sort(np.stack([back[first], back[second]], axis=1), axis=1)
         chosen = [(secrets[names[i]], secrets[names[j]]) for i, j in np.unique(both, axis=0).tolist()]
-    return replace(problem, beliefs=beliefs, pairs=Pairs([secrets[k] for k in names.tolist()], chosen))
+    pairs = Pairs([secrets[k] for k in names.tolist()], chosen)
+    return replace(problem, beliefs=beliefs, pairs=pairs, answer=answer)
 
 
-def _ordered(belief: Belief, secrets: Sequence[Hashable]) -> Belief:
-    orders = {secret: rank_places(belief[secret].values) for secret in belief}
-    is_in_order = all((np.diff(order) > 0).all() for order in orders.values())
+def _ordered(problem: Problem, belief: Belief, secrets: Sequence[Hashable]) -> Belief:
+    orders = {secret: value_places(problem, belief[secret].values) for secret in belief}
+    is_in_order = all((np.diff(order) > 0).all() for order in [*orders.values(), column_places(problem)])
     if is_in_order and list(belief)[: len(secrets)] == list(secrets):
         return belief
     laws: dict[Hashable, Law] = {}
     counted = dict(belief.counted)
     for secret in (*secrets, *(one for one in belief if one not in secrets)):
         law, order = belief[secret], orders[secret]
-        laws[secret] = Finite([law.values[k] for k in order.tolist()], np.asarray(law.weights)[order])
+        values = [turned(problem, law.values[k]) for k in order.tolist()]
+        laws[secret] = Finite(values, np.asarray(law.weights)[order])
         if secret in counted:
             counts, pseudo = counted[secret]
             counted[secret] = counts[order], pseudo[order]
@@ -380,20 +389,24 @@ def _ordered(belief: Belief, secrets: Sequence[Hashable]) -> Belief:
 
 
 def rule_in_order(rule: Optimal, problem: Problem, ordered: Problem) -> Optimal:
-    """The same wishes for `ordered`: a matrix of losses is by values, and a radius may be by laws."""
-    loss, radius = rule.loss, rule.radius
+    """The same wishes for `ordered`: of losses and moves by values, of weights by columns, of a radius by laws."""
+    loss, radius, weights = rule.loss, rule.radius, rule.weights
     if isinstance(loss, tuple):
         where = _found(ordered, problem)
         loss = tuple(tuple(loss[i][j] for j in where) for i in where)
     if isinstance(radius, tuple):
-        names = rank_places(problem.pairs.secrets)
+        names = secret_places(problem)
         radius = tuple(rule.reach(problem).reshape(-1, len(names))[:, names].ravel().tolist())
-    return replace(rule, loss=loss, radius=radius)
+    columns = column_places(problem).tolist()
+    if weights is not None and len(weights) == len(columns):
+        weights = tuple(weights[k] for k in columns)
+    moves = tuple((turned(problem, one), turned(problem, other)) for one, other in rule.forbidden)
+    return replace(rule, loss=loss, radius=radius, weights=weights, forbidden=moves)
 
 
 def radius_put_back(radius: Sequence[float], problem: Problem) -> tuple[float, ...]:
     """A radius for each law of the ordered problem, in the order of the problem itself."""
-    back = np.argsort(rank_places(problem.pairs.secrets))
+    back = np.argsort(secret_places(problem))
     return tuple(np.asarray(radius, dtype=np.float64).reshape(-1, len(back))[:, back].ravel().tolist())
 
 
@@ -406,5 +419,5 @@ def put_back(channel: FiniteChannel, problem: Problem, ordered: Problem) -> Fini
 
 def _found(wanted: Problem, among: Problem) -> list[int]:
     """Where the values of one problem stand among those of the other."""
-    place = {key(value): where for where, value in enumerate(table_of(among).values)}
-    return [place[key(value)] for value in table_of(wanted).values]
+    place = {key(turned(among, value)): where for where, value in enumerate(table_of(among).values)}
+    return [place[key(turned(wanted, value))] for value in table_of(wanted).values]

@@ -55,6 +55,7 @@ class Margin:
     """
 
     at: Callable[[float], Found]
+    name: str = ""
     first: float = 0.5
     up: float = 2.0
     down: float = 4.0
@@ -72,13 +73,13 @@ def by_radius(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
         reach = np.minimum(np.maximum(factor * sampling_distances(problem), rule.reach(problem)), 0.999)
         return replace(rule, radius=tuple(reach.tolist())).find(problem, asked)
 
-    return Margin(at=at, most=solves(len(table_of(problem).values)))
+    return Margin(at=at, name="a radius", most=solves(len(table_of(problem).values)))
 
 
 def by_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
     """The best channels that keep so many deviations of what they publish in hand."""
     cones = Cones(rule, problem, asked)
-    return Margin(at=cones.at, first=_DEVIATIONS, needed=cones.needed)
+    return Margin(at=cones.at, name="cones", first=_DEVIATIONS, needed=cones.needed)
 
 
 def solves(values: int) -> int | None:
@@ -94,7 +95,7 @@ def by_caution(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
     def at(factor: float) -> Found:
         return replace(rule, caution=max(rule.caution, _DEVIATIONS * factor)).find(problem, asked)
 
-    return Margin(at=at, narrow=1.25)
+    return Margin(at=at, name="moves", narrow=1.25)
 
 
 def by_bounds(rule: Optimal, problem: Problem, asked: Guarantee, *, level: float) -> list[Margin]:
@@ -123,7 +124,7 @@ def by_bounds(rule: Optimal, problem: Problem, asked: Guarantee, *, level: float
 
     # How many deviations are needed hangs little on the rows: their number is in the bounds.
     first = 1.5 if kind == "order" else 2.5
-    return [Margin(at=at, first=first, up=1.5, down=1.5, narrow=1.08, most=_BOUNDS_SOLVED, last=_LAST)]
+    return [Margin(at=at, name="bounds", first=first, up=1.5, down=1.5, narrow=1.08, most=_BOUNDS_SOLVED, last=_LAST)]
 
 
 def _by_noise(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
@@ -134,7 +135,7 @@ def _by_noise(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
         promise = noisy_laws(problem, asked, drawn, deviations=factor, reach=rule.reach(problem))
         return bounded_channel(rule, problem, asked, promise, touching=touching)
 
-    return Margin(at=at, first=2.0, up=1.5, down=1.5, narrow=1.08, most=_BOUNDS_SOLVED)
+    return Margin(at=at, name="bounds", first=2.0, up=1.5, down=1.5, narrow=1.08, most=_BOUNDS_SOLVED)
 
 
 def sampling_distances(problem: Problem) -> Array:
@@ -397,12 +398,12 @@ class Judge:
     halvings: int = 0
     tries: int = 0
 
-    def passes(self, found: Found) -> Passed | None:
-        """Judge a channel that no draw from here on has had a part in."""
+    def passes(self, found: Found, margin: str = "") -> Passed | None:
+        """Judge a channel that no draw from here on has had a part in; whoever waits is told by which margin it is."""
         self.tries += 1
         draws = draws_needed(self.level, halvings=self.halvings + self.tries)
         apart = self.seed + self.tries * APART
-        tell(f"Judging the channel by {draws} fresh draws of the population")
+        tell(f"Judging the channel by {draws} fresh draws of the population{margin and f', with a margin by {margin}'}")
         withstands = withstands_draws(self.problem, listed(found), self.asked, draws=draws, seed=apart)
         return Passed(found, draws, apart) if withstands else None
 
@@ -433,7 +434,7 @@ def confident_channel(
     fitted to the same draws. A loss need not fall with a factor, and several are tried, so these draws may not judge:
     fresh ones do.
     """
-    drawn = _fitted_to(problem, asked, level, seed, halvings)
+    drawn = draws_to_fit(problem, asked, level, seed, halvings)
     best: tuple[float, Passed] | None = None
     for number, wish in enumerate(wishes, start=1):
         try:
@@ -447,7 +448,7 @@ def confident_channel(
     return best[1]
 
 
-def _fitted_to(problem: Problem, asked: Guarantee, level: float, seed: int, halvings: int) -> Drawn:
+def draws_to_fit(problem: Problem, asked: Guarantee, level: float, seed: int, halvings: int) -> Drawn:
     """Draws for fitting factors, and how many of them may be beyond the promise that fresh ones often all hold.
 
     Of small programs every margin is fitted to the same share of thousands: then what they cost can be compared, and
@@ -489,7 +490,7 @@ def _cheapest(
         tried = min(candidates, key=lambda one: one.cost)
         if best is not None and tried.cost >= best[0]:
             return best
-        if passed := judge.passes(tried.found):
+        if passed := judge.passes(tried.found, tried.margin.name):
             return tried.cost, passed
         candidates.remove(tried)
         if tried.factor < tried.margin.last and tried.widened < _MOST_WIDENED:

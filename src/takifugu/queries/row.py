@@ -389,7 +389,7 @@ def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices
         Masses that add up to 1, none of them 0 where a column of its own allows the value.
     """
     rows = np.array(support)
-    masses = np.ones(len(support))
+    factors = np.ones(rows.shape[::-1])
     for column, one in enumerate(domain):
         seen = np.bincount(rows[:, column], weights=counts, minlength=len(one.values))
         if one.is_numeric and len(one.values) > 1:
@@ -398,8 +398,9 @@ def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices
             own = rounded_normal(len(seen), mean, max(math.sqrt(float(shares @ (at - mean) ** 2)), _LEAST_STD))
         else:
             own = (seen + 1.0) / (seen.sum() + len(seen))
-        masses = masses * own[rows[:, column]]
-    row: Array = masses / masses.sum()
+        factors[column] = own[rows[:, column]]
+    masses = np.prod(np.sort(factors, axis=0), axis=0)  # the same, to the last bit, in any order of columns and rows
+    row: Array = masses / math.fsum(masses)
     return row
 
 
@@ -695,7 +696,8 @@ class Row:
             asked = HELD_OUT
         if asked is None or asked == 0 or len(domain) == 1:
             return None
-        places, sizes = np.array(support, dtype=np.intp), [len(one.values) for one in domain]
+        named = sorted(range(len(domain)), key=lambda k: self.columns[k])  # any order of columns adds the same
+        places, sizes = np.array(support, dtype=np.intp)[:, named], [len(domain[k].values) for k in named]
         number = None if isinstance(asked, str) else asked
         return lambda counts: smoothing(counts, places, sizes, number)
 
