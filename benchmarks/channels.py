@@ -56,6 +56,7 @@ def by_choice(matrix: np.ndarray, rows: np.ndarray, rng: np.random.Generator) ->
 def finding() -> None:
     """From values to published values, look-up included."""
     from takifugu.channels.finite_channel import FiniteChannel
+    from takifugu.channels.listed import Positions
 
     rng = np.random.default_rng(1)
     labels = [f"occupation {i}" for i in range(40)]
@@ -63,11 +64,12 @@ def finding() -> None:
     places = rng.integers(0, 40, COUNT)
     texts = np.array(labels, dtype=object)[places]
     columns = [rng.integers(0, 25, COUNT), texts]
-    numbers, words, rows = (FiniteChannel.identity(inputs) for inputs in (range(40), labels, pairs))
+    numbers, words = (FiniteChannel.identity(inputs) for inputs in (range(40), labels))
+    places_of = Positions(pairs)
     print(
         f"published, look-up included: numbers {best(lambda: numbers.publish(places), COUNT):,.0f} ns a value, texts "
         f"{best(lambda: words.publish(texts), COUNT):,.0f} ns; places of rows of two columns "
-        f"{best(lambda: rows.positions_of_columns(columns), COUNT):,.0f} ns"
+        f"{best(lambda: places_of.of_columns(columns), COUNT):,.0f} ns"
     )
 
 

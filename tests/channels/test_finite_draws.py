@@ -168,7 +168,7 @@ def test_rows_are_found_as_tuples_arrays_and_columns():
     channel = FiniteChannel.identity([(1, "A"), (2, "B"), (2, "A")])
     rows = [(2, "A"), (1, "A"), (2, "B")]
     assert channel.publish(rows).tolist() == rows
-    assert channel.positions_of_columns([np.array([2, 1, 2]), np.array(["A", "A", "B"])]).tolist() == [2, 0, 1]
+    assert Positions(channel.inputs).of_columns([np.array([2, 1, 2]), np.array(["A", "A", "B"])]).tolist() == [2, 0, 1]
     frame = pd.DataFrame({"age": [2, 1, 2], "ward": ["A", "A", "B"]})
     assert channel.positions(frame).tolist() == [2, 0, 1]
     numbers = FiniteChannel.identity([(1, 2), (3, 4)])
@@ -183,9 +183,9 @@ def test_rows_are_found_as_tuples_arrays_and_columns():
     with pytest.raises(InputError, match="2 columns"):
         channel.positions(np.ones((3, 3)))
     with pytest.raises(InputError, match="equally long"):
-        channel.positions_of_columns([[1, 2], ["A"]])
+        Positions(channel.inputs).of_columns([[1, 2], ["A"]])
     with pytest.raises(InputError, match="2 columns are needed"):
-        channel.positions_of_columns([[1, 2]])
+        Positions(channel.inputs).of_columns([[1, 2]])
 
 
 @pytest.mark.parametrize(

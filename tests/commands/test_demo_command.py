@@ -49,7 +49,7 @@ def test_what_was_published_went_through_the_channel(demo):
     assert list(published) == COLUMNS
     assert len(published) == len(true)
     channel = calibration.channel  # rows are shuffled: what can be compared is how often each combination was published
-    law = channel.matrix[channel.positions_of_columns([true[name].to_numpy() for name in COLUMNS])]
+    law = channel.matrix[channel.positions(true[COLUMNS])]
     counts = published.value_counts()
     seen = np.array([counts.get(output, 0) for output in channel.outputs])
     assert seen.sum() == len(true)

@@ -3,10 +3,12 @@
 import math
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import takifugu as tk
+from takifugu.cli import main
 from takifugu.problems.guarantee import Odds
 from takifugu.reports import words
 from takifugu.reports import words as channel_words
@@ -53,3 +55,15 @@ def test_no_sentence_holds_a_sign_in_place_of_words():
     assert "with a chance of more than 99.9 % (a and b); from the true value it would be more than 99.9 %, and" in (
         words.inference(facts)
     )
+
+
+def test_it_is_said_that_a_mean_with_noise_may_lie_outside_of_the_range_of_its_values():
+    """A published mean stay of −3.2 days came without a word: it is no mistake, and is not to be cut in silence."""
+    heart = tk.datasets.load("heart")
+    said = "may lie outside of the range of the values"
+    of_mean = tk.calibrate(tk.fit_priors(heart, secret="slope", query=tk.Mean("oldpeak")), odds=3)
+    of_rows = tk.calibrate(tk.fit_priors(heart, secret="slope", query=tk.Raw("oldpeak")), alpha=2, epsilon=1)
+    assert said in words.usefulness(facts_of(of_mean))
+    assert said not in words.usefulness(facts_of(of_rows))
+    told = ("calibrate", "heart", "--secret", "slope", "--query", "mean:oldpeak", "--odds", "3")
+    assert said in " ".join(CliRunner().invoke(main, list(told)).stdout.split())

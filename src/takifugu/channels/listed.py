@@ -528,10 +528,6 @@ class ListChannel(Plotted, Channel):
         """Where each value stands among the inputs; an error, which shows none, for a value that does not."""
         return self._positions.of(values)
 
-    def positions_of_columns(self, columns: Sequence[object]) -> npt.NDArray[np.int64]:
-        """The same for rows whose entries are given column by column."""
-        return self._positions.of_columns(columns)
-
     def positions_of_codes(self, columns: Sequence[tuple[object, Codes]]) -> npt.NDArray[np.int64]:
         """The same for columns that are lists of cells, and for each row the place of its own cell on that list."""
         return self._positions.of_codes(columns)

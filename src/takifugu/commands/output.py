@@ -289,7 +289,14 @@ def _tell_noise(facts: "NoiseFacts", out: "Console") -> None:
     typical = next(o for o in facts.adversary.odds if o.probability == 0.95)
     out.print(words.answer(facts))
     promise = words.in_guesses(facts.calibration.guarantee, facts.adversary.guess_before)
-    for told in (promise, words.order(facts), words.priors(facts), words.population(facts), words.saving(facts)):
+    for told in (
+        promise,
+        words.order(facts),
+        words.priors(facts),
+        words.population(facts),
+        words.saving(facts),
+        words.beyond(facts),
+    ):
         if told:
             out.print(in_flags(told))
     out.print()

@@ -120,6 +120,16 @@ def is_averaged(facts: NoiseFacts) -> bool:
     return answer is None or answer.is_of_rows
 
 
+def beyond(facts: NoiseFacts) -> str | None:
+    """That noise knows no range; None where nothing is added, or to rows, whose list or domain ends somewhere."""
+    if facts.theta == 0 or is_averaged(facts):
+        return None
+    return (
+        "With its noise it may lie outside of the range of the values, as a mean stay of −3 days does: publish it as "
+        "it is, or say that it was cut, since numbers that are cut are wrong on average."
+    )
+
+
 def usefulness(facts: NoiseFacts) -> str:
     """What an analyst can still learn, in one sentence."""
     if facts.theta == 0:
@@ -129,7 +139,7 @@ def usefulness(facts: NoiseFacts) -> str:
     if facts.spread > 0:
         beside = f", beside a natural spread of {number(facts.spread, 3)}"
     if not is_averaged(facts):
-        return f"The published number is off by about {number(facts.theta, 3)}{beside}."
+        return f"The published number is off by about {number(facts.theta, 3)}{beside}. {beyond(facts)}"
     return (
         f"A single value is off by about {number(facts.theta, 3)}{beside}; the mean of 100 published values is off by "
         f"{number(hundred.error, 3)}, of 10,000 by {number(facts.analyst[-1].error, 3)}."
