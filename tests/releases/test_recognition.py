@@ -372,6 +372,9 @@ def test_neither_counts_nor_a_mean_leave_beside_the_ledger_of_the_rows(folder):
         tk.release_file("people.csv", "mean.csv", mean, of="a", ledger="people.ledger")
     with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
         tk.release_file("people.csv", "mean.csv", mean, of="a", ledger=tk.Ledger("mean.ledger", new_people=True))
+    for ledger in ("mean.ledger", tk.Ledger("mean.ledger", new_people=True)):
+        with pytest.raises(LedgerError, match=r"people\.ledger knows some of these records"):
+            tk.release(OLD, mean, of="a", ledger=ledger)
     FEBRUARY.to_csv("others.csv", index=False)
     tk.release_file("others.csv", "mean.csv", mean, of="a", ledger=tk.Ledger("mean.ledger", new_people=True))
 

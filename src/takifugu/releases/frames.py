@@ -365,7 +365,7 @@ def release_frame(frame: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Col
     if recognition is not None and len(rows):  # who publishes nothing pays nothing
         recognition.look(rows)
         if plan.elsewhere is None:
-            plan = replace(plan, elsewhere=partial(_refuse_known_nearby, rows, plan, columns))
+            plan = replace(plan, elsewhere=partial(refuse_known_nearby, rows, plan, plan.reads(columns)))
         plan.charge(recognition, len(rows))
     places = np.arange(len(rows)) if plan.order != SHUFFLE else shuffled(len(rows), plan.source)
     if plan.order == SHUFFLE:
@@ -373,10 +373,10 @@ def release_frame(frame: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Col
     return leaving(rows, plan.drawn(values), plan, columns), places
 
 
-def _refuse_known_nearby(rows: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Columns) -> None:
+def refuse_known_nearby(rows: "nw.DataFrame[IntoDataFrame]", plan: Plan, read: Sequence[str]) -> None:
     """Raise where another ledger in the folder of this one knows some of the rows: a table in memory has no other."""
     near = [] if plan.ledger is None else [plan.ledger.path]
-    beside = Beside(near, plan.ledger, read=plan.reads(columns), available=rows.columns)
+    beside = Beside(near, plan.ledger, read=read, available=rows.columns)
     for one in beside.recognitions:
         one.look(rows)
     beside.refuse()

@@ -42,6 +42,7 @@ from takifugu.releases.frames import (
     collected,
     named,
     publish,
+    refuse_known_nearby,
     release_frame,
     release_series,
     writer,
@@ -304,6 +305,8 @@ def released(
     missing = "refuse" if plan.is_private else missing  # what is left out reveals whose it is
     if of is not None or is_of_table(calibration):
         refuse_beside_a_mean(column, whose, keep)
+        if isinstance(frame, nw.DataFrame) and answer is not None:
+            refuse_known_nearby(frame, plan, [*answer.columns, *answer.secret])
         given, frame = one_number(given, None, plan, of), None
     if frame is not None and not isinstance(frame, nw.Series):
         frame = frame if answer is None else as_fitted(frame, answer)
