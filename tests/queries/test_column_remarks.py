@@ -24,7 +24,7 @@ def test_free_text_is_told_and_never_shown(notes, rows):
     table["note"] = [f"complains of headache {k % notes}" for k in range(rows)]
     found = inspect(table, "s")
     assert kinds(found) == ["free-text"]
-    assert f"'note' looks like free text: {notes:,} labels, most of which few people share" in str(found.findings[0])
+    assert f"'note' looks like free text: few people share most of its {notes:,} labels" in str(found.findings[0])
     assert column(found, "note").advice == "free text: do not publish"
     assert column(found, "note").domain is None
     assert "headache" not in json.dumps(found.to_dict()) + str(found) + found._repr_html_()
@@ -103,6 +103,17 @@ def test_a_column_of_merged_cells_is_empty_in_most_rows():
     table.loc[3:, "s"] = None
     (empty,) = (one for one in inspect(table, "s").findings if one.code == "mostly-empty" and one["column"] == "s")
     assert (empty["missing"], empty["rows"]) == (117, 120)
+
+
+@pytest.mark.parametrize(("rows", "words", "told"), [(1, 8, True), (9, 6, True), (10, 8, False), (9, 5, False)])
+def test_a_sentence_of_few_people_is_free_text_however_few_others_there_are(rows, words, told):
+    """Five notes among dashes were called supported, and stood on the list of what is published."""
+    note = " ".join(["seen", "with", "her", "son", "at", "home", "last", "March"][:words])
+    table = pd.DataFrame({"s": ["a", "b"] * 200, "note": [note] * rows + ["-"] * (390 - rows) + ["well"] * 10})
+    assert (column(inspect(table, "s"), "note").advice == "free text: do not publish") is told
+    found = tk.fit_priors(table, secret="s", query=tk.Row("note")).findings
+    assert ("free-text" in {one.code for one in found}) is told
+    assert not any("March" in str(one) for one in (*found, *inspect(table, "s").findings) if rows < 5)
 
 
 def test_whoever_publishes_free_text_is_told_too():

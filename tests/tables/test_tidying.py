@@ -162,6 +162,18 @@ def test_a_merge_of_a_group_that_is_not_rare_is_called_one():
     assert "'c' (100 rows) is not rare" in said.sentence
 
 
+@pytest.mark.parametrize("rows", [19, 20, 99, 100])
+def test_what_is_advised_is_not_called_a_loss(rows):
+    """Groups of 20 to 99 rows were advised to be merged, and once they were, called not rare."""
+    wards = ["a"] * 200 + ["b"] * 200 + ["c"] * rows + ["e"] * 6
+    table = pd.DataFrame({"d": wards, "x": [0, 1] * 200 + [0] * (rows + 6)})
+    merged = published_priors(table, Reading(merge={"rare": ["c", "e"]}))
+    (said,) = (one for one in merged.findings if one.code == "secret-merged")
+    (rare,) = (one for one in tk.inspect(table, "d").findings if one.code == "rare-secrets")
+    assert bool(said["large"]) is (rows >= 100)
+    assert (rare["merge"] == ("e", "c")) is (rows < 100)
+
+
 @pytest.mark.parametrize(("rows", "is_advised"), [(60, True), (281, False)])
 def test_merging_is_advised_of_rare_secrets_alone_with_what_it_costs(rows, is_advised):
     table = pd.DataFrame({"d": ["a"] * 1_000 + ["b"] * 1_000 + ["c"] * rows, "x": ([0, 1] * 1_200)[: 2_000 + rows]})

@@ -466,8 +466,8 @@ _ASKED = {
 
 _COLUMNS = {
     "free-text": Template(
-        "{column!r} looks like free text: {distinct:,} labels, most of which few people share. Do not publish it, for "
-        "such texts describe single people; sort them into a few groups first",
+        "{column!r} looks like free text: few people share most of its {distinct:,} labels, or one that is a sentence. "
+        "Do not publish it, for such texts describe single people; sort them into a few groups first",
         "warning",
     ),
     "tells-outright": Template(

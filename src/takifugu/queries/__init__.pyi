@@ -13,6 +13,7 @@ from takifugu.queries.mean import Mean as Mean
 from takifugu.queries.mean import check_rows as check_rows
 from takifugu.queries.models import BNN as BNN
 from takifugu.queries.models import GP as GP
+from takifugu.queries.priors import FEW as FEW
 from takifugu.queries.priors import Beliefs as Beliefs
 from takifugu.queries.priors import ColumnWeights as ColumnWeights
 from takifugu.queries.priors import Priors as Priors

@@ -10,7 +10,7 @@ from takifugu._validation import no_cells
 from takifugu.errors import InputError
 from takifugu.laws import Finite
 from takifugu.problems import SCARCE, Answer, Diagnostic, about, named_belief, tidy, warn
-from takifugu.queries.priors import RARE, Beliefs, CellQuery, Priors, Query, read_alike
+from takifugu.queries.priors import FEW, Beliefs, CellQuery, Priors, Query, read_alike
 from takifugu.queries.private_counts import PrivateCounts
 from takifugu.tables import AS_READ, Reading, Table, reading_beside, with_secrets
 
@@ -178,7 +178,7 @@ def _merged(source: Table, secret: str) -> Iterable[Diagnostic]:
     for label in into:
         group = groups.get(label, {})
         if len(group) > 1:
-            large = tuple((read, rows) for read, rows in sorted(group.items()) if rows >= RARE and read != tidy(label))
+            large = tuple((read, rows) for read, rows in sorted(group.items()) if rows >= FEW and read != tidy(label))
             yield Diagnostic("secret-merged", column=secret, into=label, rows=sum(group.values()), large=large)
 
 

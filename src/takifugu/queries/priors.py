@@ -19,10 +19,10 @@ from takifugu.tables import (
     Suspect,
     Table,
     alike,
+    are_notes,
     awkward_form,
     codes_in,
     cut_named,
-    few_share,
     holds_dates,
     listed,
     looks_like_identifier,
@@ -358,7 +358,7 @@ def naming(column: str, values: Sequence[object], tallies: Sequence[float]) -> I
         yield Diagnostic("looks-like-identifier", column=column, distinct=len(counts), rows=rows)
     elif texts and holds_dates(texts):
         yield Diagnostic("looks-like-dates", column=column)
-    elif not numeric and few_share(counts.values()):
+    elif not numeric and are_notes(counts):
         yield Diagnostic("free-text", column=column, distinct=len(counts))
     elif not numeric:
         yield from misspelt(column, {value: int(tally) for value, tally in counts.items()})
@@ -398,7 +398,7 @@ def is_poor(distance: float, rows: float) -> bool:
 # What there is to say about the rows behind a prior, and how many it needs.
 
 RARE = 20  # rows below which a group is worth merging
-FEW = 100  # rows below which a secret's prior is called uncertain
+FEW = 100  # rows below which a secret's prior is called uncertain; no group of more is to be merged
 _NO_CHANCE = 4.0  # standard deviations between two shares: chance makes such a difference once in 30,000 times
 _WORTH = 1.25  # times as often: less than that tells nobody much
 

@@ -18,6 +18,7 @@ from takifugu.problems import (
     belief_names,
     has_code,
 )
+from takifugu.queries import FEW
 from takifugu.reports.adversary import Adversary
 from takifugu.reports.channel_facts import ChannelFacts, ColumnFacts, channel_facts
 from takifugu.reports.text import clean, listed, number, roughly, share_of
@@ -88,7 +89,6 @@ def in_steps(findings: Iterable[Diagnostic]) -> str | None:
 _LESS = 0.5  # of what is lost: what the promise for the sample alone would lose, where that is worth a word
 _USELESS = 0.5  # of a column's variance, or of its labels: what is published is then mostly noise
 
-_RARE = 100  # rows: a secret of more is not to be merged, for what distinguishes merged ones is not hidden
 _SHIFTED = 0.1  # of the rows: the shares of values move by more than whoever counts them would overlook
 _GIVEN_AWAY = 0.95  # of the guesses from the true row: right
 _MOST_NAMED = 20  # values that are never output, one by one
@@ -251,7 +251,7 @@ class Publication:
     def _remedies(self) -> str:
         """What can be done: of two secrets none can be merged, nor is a large one, and of one column none left out."""
         rows, secrets = self.calibration.beliefs[0].rows, self.calibration.pairs.secrets
-        is_rare = len(secrets) > 2 and bool(rows) and min(rows.values()) < _RARE
+        is_rare = len(secrets) > 2 and bool(rows) and min(rows.values()) < FEW
         merge = "merge rare secrets or leave them out (leave_out=)"
         found = [f"{merge} – what distinguishes merged ones is then not hidden –"] if is_rare else []
         found += ["publish fewer columns"] if len(self.columns) > 1 else []

@@ -5,9 +5,9 @@ from takifugu.tables.column_facts import BySecret as BySecret
 from takifugu.tables.column_facts import ColumnFacts as ColumnFacts
 from takifugu.tables.column_facts import Suspect as Suspect
 from takifugu.tables.column_facts import alike as alike
+from takifugu.tables.column_facts import are_notes as are_notes
 from takifugu.tables.column_facts import awkward_form as awkward_form
 from takifugu.tables.column_facts import codes_in as codes_in
-from takifugu.tables.column_facts import few_share as few_share
 from takifugu.tables.column_facts import holds_dates as holds_dates
 from takifugu.tables.column_facts import is_free_text as is_free_text
 from takifugu.tables.column_facts import label_counts as label_counts

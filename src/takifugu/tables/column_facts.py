@@ -6,7 +6,7 @@ whoever proposes something from them; what is shown to people is chosen elsewher
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -442,11 +442,12 @@ def _is_else(dtype: Any) -> bool:
 
 _MOST_LABELS = 30  # that a column may have, however rare: wards, trades, towns
 _FEW = 10  # rows that share a label: fewer, and it says as much of them as a note
+_SENTENCE = 6  # words: names of wards and trades have fewer, or many people
 _MOST = 0.5  # of the labels
 
 
 def is_free_text(facts: ColumnFacts) -> bool:
-    """Whether a column has many labels, most of which few rows share; what names people has a name of its own.
+    """Whether few rows share most labels, of many, or one that is a sentence; what names people has a name of its own.
 
     >>> notes = {f"complains of headache, {k}": 3 for k in range(200)}
     >>> is_free_text(ColumnFacts("note", "labels", 600, 0, 200, labels=notes))
@@ -454,16 +455,23 @@ def is_free_text(facts: ColumnFacts) -> bool:
     >>> is_free_text(ColumnFacts("state", "labels", 5_000, 0, 50, labels={f"state {k}": 100 for k in range(50)}))
     False
     """
-    if facts.kind != "labels" or facts.is_identifier or facts.form is not None or facts.distinct <= _MOST_LABELS:
+    if facts.kind != "labels" or facts.is_identifier or facts.form is not None:
         return False
     if facts.labels is None:  # too many to be counted one by one
         return facts.rows < _FEW * facts.distinct
-    return few_share(facts.labels.values())
+    return are_notes(facts.labels)
 
 
-def few_share(tallies: Collection[float]) -> bool:
-    """Whether most labels, of many, are those of few rows; `tallies` are the rows of each."""
-    return len(tallies) > _MOST_LABELS and sum(rows < _FEW for rows in tallies) > _MOST * len(tallies)
+def are_notes(labels: Mapping[Secret, float]) -> bool:
+    """Whether most labels, of many, are those of few rows, or one of few rows is a sentence; given with their rows.
+
+    >>> are_notes({"A": 90, "B": 4}), are_notes({"-": 90, "seen with her son, fever of 39": 1})
+    (False, True)
+    """
+    of_few = [label for label, rows in labels.items() if rows < _FEW]
+    if len(labels) > _MOST_LABELS and len(of_few) > _MOST * len(labels):
+        return True
+    return any(isinstance(label, str) and len(label.split()) >= _SENTENCE for label in of_few)
 
 
 # How often each value of each column goes with each secret, for a first look at all of them.
