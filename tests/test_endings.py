@@ -13,9 +13,8 @@ import pytest
 
 import takifugu as tk
 from forked import processes
-from takifugu import _endings
-from takifugu._endings import heed, together, undisturbed, unheard
-from takifugu._work import step
+from takifugu import _work
+from takifugu._work import heed, step, together, undisturbed, unheard
 from takifugu.releases.ledger_file import LedgerFile
 
 MOMENTS = 24
@@ -82,7 +81,7 @@ def test_another_thread_hears_no_signals_and_says_so():
 
 def test_a_request_that_was_swallowed_is_raised_again(monkeypatch):
     heed()
-    monkeypatch.setattr(_endings, "_requests", requests := _endings._Requests())
+    monkeypatch.setattr(_work, "_requests", requests := _work._Requests())
     with pytest.raises(KeyboardInterrupt):
         requests.hear(signal.SIGTERM, None)
     for again in (heed, lambda: step("the next"), lambda: undisturbed().__enter__()):
@@ -189,6 +188,6 @@ def test_a_command_that_is_asked_to_end_leaves_nothing_behind(name, given, tmp_p
             assert list(temporary.iterdir()) == []
             assert entries(folder) in (before, after)
             said = [line for line in ended.complained.splitlines() if "ledger" not in line and "…" not in line]
-            assert said == [_endings.SENTENCE] * (ended.status == 130)
+            assert said == [_work.SENTENCE] * (ended.status == 130)
             interrupted += ended.status == 130
         assert interrupted

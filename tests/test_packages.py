@@ -13,8 +13,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "takifugu"
 # From left to right, as data flows. What stands on one line knows nothing of the rest of its line.
 ORDER = (
     ("_front",),
-    ("errors", "_endings"),
-    ("_validation", "_display", "_work", "atomic"),
+    ("errors", "_work"),
+    ("_validation", "_display", "atomic"),
     ("strict_json",),
     ("laws",),
     ("problems",),

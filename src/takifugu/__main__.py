@@ -1,6 +1,6 @@
 """`python -m takifugu` is the command line."""
 
-from takifugu._endings import command
+from takifugu._work import command
 
 
 def main() -> None:

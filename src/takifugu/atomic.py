@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from takifugu._endings import undisturbed
+from takifugu._work import undisturbed
 from takifugu.errors import InputError
 
 _OURS = re.compile(r'\{\s*"format":\s*"(takifugu-[\w-]+)"|(<!DOCTYPE html>)')  # how the files begin that commands write

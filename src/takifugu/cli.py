@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from takifugu import __version__
-from takifugu._endings import INTERRUPTED, SENTENCE
+from takifugu._work import INTERRUPTED, SENTENCE
 from takifugu.errors import InputError, TakifuguError
 
 # A command's name, its module (and what it is called there) and its one-line help; the module is imported when

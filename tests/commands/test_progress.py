@@ -94,6 +94,42 @@ def test_in_a_file_a_line_is_added_now_and_then_and_only_while_something_is_done
     assert file.getvalue() == "    … 20 s\n    … 40 s: Trying how wide\n"
 
 
+def test_the_line_says_of_how_many_seconds_while_that_holds(monkeypatch):
+    monkeypatch.setattr("sys.stderr", file := io.StringIO())
+    clock, stopped = [100.0], threading.Event()
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda _: stopped.wait(60)))
+    line = progress._Line()
+    line.show("Finding it", anew=True)
+    clock[0] += 5
+    line.expect(50.0)
+    for _ in range(60):
+        clock[0] += 1
+        line.beat()
+    line.show("Proving it", anew=True)
+    line.expect(1.0)
+    clock[0] += 20
+    line.beat()
+    line.wipe()
+    stopped.set()
+    assert [one.strip() for one in file.getvalue().splitlines()] == [
+        "… 20 s of about 50 s: Finding it",
+        "… 40 s of about 50 s: Finding it",
+        "… 60 s: Finding it",
+        "… 20 s: Proving it",
+    ]
+
+
+def test_a_search_says_how_long_it_takes_and_a_sweep_where_it_is():
+    laws = {name: tk.Finite(range(12), np.random.default_rng(k).dirichlet(np.ones(12))) for k, name in enumerate("ab")}
+    expected, told = [], []
+    with listening(told.append, expecting=expected.append):
+        tk.calibrate(laws, odds=2)
+        tk.sweep(laws, odds=[2, 3])
+    assert len(expected) == 3
+    assert all(0 < one < 2 for one in expected)
+    assert [one for one in told if one.startswith("Row")] == ["Row 1 of 2", "Row 2 of 2"]
+
+
 def test_quiet_is_quiet(monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
     steps = progress.Steps(Console(file=(said := io.StringIO())), quiet=True)
@@ -169,9 +205,10 @@ def test_counts_are_shown_on_a_terminal_and_wiped_at_the_end(monkeypatch):
     assert terminal.getvalue().split("\r")[-2].strip() == ""
     with progress.counting("proved", quiet=True) as show:
         assert show is None
-    monkeypatch.setattr("sys.stderr", io.StringIO())
-    with progress.counting("proved", quiet=False) as show:
-        assert show is None
+    monkeypatch.setattr("sys.stderr", file := io.StringIO())
+    with progress.counting("proved", quiet=False) as show:  # of which a file is told now and then, if it takes long
+        show(3, 12)
+    assert file.getvalue() == ""
 
 
 def test_what_the_library_logs_stands_above_the_line(monkeypatch):

@@ -8,7 +8,8 @@ import pytest
 
 import takifugu as tk
 from takifugu.errors import InputError
-from takifugu.queries.row import MOST_COLUMNS, about, require_feasible, seconds
+from takifugu.mechanisms import Size
+from takifugu.queries.row import MOST_COLUMNS, require_feasible
 
 RNG = np.random.default_rng(0)
 
@@ -43,20 +44,30 @@ def test_many_secrets_of_many_combinations_are_refused_before_the_search(monkeyp
     assert "Publish fewer columns together, give coarser domains ('c4' takes the most values, 6)" in str(refused.value)
 
 
-def test_what_was_measured_is_estimated_within_a_factor_of_three():
-    of_two = {(104, 2): 1.7, (209, 2): 5.6, (393, 2): 10.1, (486, 2): 21.5}
-    for (values, secrets), took in of_two.items():
-        assert took / 2 <= seconds(values, secrets) <= 2 * took, (values, secrets)
-    measured = {(36, 60): 15, (100, 30): 30, (7_175, 2): 12, (7_175, 12): 76}
+def size(values, secrets, **how):
+    return Size(values, secrets, has_confidence=True, **how)
+
+
+def test_what_was_measured_is_estimated_within_a_factor_of_two():
+    measured = {(104, 2): 1.7, (209, 2): 5.6, (393, 2): 10.1, (486, 2): 21.5, (36, 60): 15, (100, 30): 30}
+    measured |= {(7_175, 2): 12, (7_175, 12): 76}
     for (values, secrets), took in measured.items():
-        assert took / 3 <= seconds(values, secrets) <= 3 * took, (values, secrets)
+        assert took / 2 <= size(values, secrets).seconds <= 2 * took, (values, secrets)
+
+
+def test_what_takes_longer_is_said_to():
+    for of_odds in (True, False):
+        few = Size(200, 2, of_odds=of_odds)
+        for more in (few._replace(values=300), few._replace(secrets=5), few._replace(beliefs=8)):
+            assert more.seconds > few.seconds
+            assert more._replace(has_confidence=True).seconds > more.seconds
 
 
 def test_more_values_and_more_secrets_take_longer_and_what_is_allowed_is_told():
     for values, secrets in ((10, 2), (500, 2), (2_000, 2), (400, 20), (12_894, 2), (50_000, 2)):
         require_feasible(values, secrets, ["x"], [values])
-        assert seconds(values, secrets + 7) > seconds(values, secrets)
-        assert (about(values, secrets) is None) is (seconds(values, secrets) < 20)
+        assert size(values, secrets + 7).seconds > size(values, secrets).seconds
+        assert (size(values, secrets).words is None) is (size(values, secrets).seconds < 20)
     for values, secrets in ((50_001, 2), (1_000, 60), (200, 1_000)):
         with pytest.raises(InputError, match="too many"):
             require_feasible(values, secrets, ["x"], [values])

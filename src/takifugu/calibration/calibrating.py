@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from takifugu import _validation as check
+from takifugu._work import Pace, expect, tell
 from takifugu.calibration.result import Calibration, checked, default_mechanism, expected_loss
 from takifugu.calibration.targets import (
     HALVINGS,
@@ -475,6 +476,10 @@ def calibrated(
             f"odds or one order"
         )
     asked = channel_guarantee(asked, private)
+    if problem.space == "values" and rule.name == "optimal":
+        from takifugu.mechanisms import Size
+
+        expect(Size.of(problem, asked, population.confidence).seconds)
     sample = checked(rule, rule.find(problem, asked), problem, asked)
     found, evidence = population.covered(rule, problem, asked, sample)
     found = _bounded_below(found, sample, rule)
@@ -628,8 +633,11 @@ def sweep(
     promises += [asked_for(epsilon=budget, delta=share) for share in shares for budget in budgets]
     promises += [asked_for(alpha=None, epsilon=None, odds=most) for most in factors]
     rows: list[tuple[object, ...]] = []
-    for name in [None] if mechanisms is None else mechanisms:
+    names, pace = [None] if mechanisms is None else list(mechanisms), Pace()
+    for name in names:
         for asked in promises:
+            done, of = len(rows), len(names) * len(promises)
+            tell(f"Row {done + 1:,} of {of:,}{pace.left(done, of)}")
             rule = default_mechanism(problem, asked) if name is None else name
             numbers = tuple(getattr(asked, one, math.nan) for one in ("alpha", "epsilon", "delta"))
             try:
@@ -637,8 +645,8 @@ def sweep(
                 rows.append((*numbers, rule, *_figures(made)))
             except NoAnswerError:
                 rows.append((*numbers, rule, math.inf, math.inf, None, math.nan, math.nan))
-    names = ["alpha", "epsilon", "delta", "mechanism", "theta", "variance", "worst_pair", "error", "changed"]
-    found = pd.DataFrame(rows, columns=names)
+    titles = ["alpha", "epsilon", "delta", "mechanism", "theta", "variance", "worst_pair", "error", "changed"]
+    found = pd.DataFrame(rows, columns=titles)
     if shares and problem.space != "values":
         found.insert(5, "std", found["variance"] ** 0.5)
     left_out = [*([] if shares else ["delta"]), *([] if problem.space == "values" else ["error", "changed"])]

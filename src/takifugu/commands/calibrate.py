@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,13 +27,20 @@ from takifugu.commands.options import (
     workers_option,
 )
 from takifugu.commands.output import console, file_of, in_flags, print_json, tell, tell_files
-from takifugu.commands.progress import counting, doing, done
+from takifugu.commands.progress import counting, doing, done, expecting
 from takifugu.errors import CertificationError, InputError
 from takifugu.problems import Diagnostic, has_code
 
 if TYPE_CHECKING:
     from takifugu.atomic import Files
     from takifugu.mechanisms import Mechanism
+
+
+def _hearing() -> AbstractContextManager[None]:
+    """A search that says on the line what it tries, above it what is asked for next, and how long it takes."""
+    return listening(
+        lambda what: doing(what, anew=False), steps=lambda what: click.echo(what, err=True), expecting=expecting
+    )
 
 
 @dataclass(frozen=True)
@@ -155,7 +163,7 @@ def command(typed: Typed) -> None:
     doing("Reading the table and fitting its priors")
     asked = ask(typed.question, draws=0 if typed.confidence is None else draws_needed(typed.confidence))
     doing("Looking for the least that hides the secret")
-    with listening(lambda what: doing(what, anew=False), steps=lambda what: click.echo(what, err=True)):
+    with _hearing():
         result = calibrate(
             asked.priors,
             alpha=typed.alpha,
@@ -466,17 +474,18 @@ def sweeping(typed: TypedSweep) -> None:
     doing("Reading the table and fitting its priors")
     asked = ask(typed.question, draws=0 if typed.confidence is None else draws_needed(typed.confidence))
     doing("Calibrating at every combination")
-    found = sweep(
-        asked.priors,
-        alpha=orders,
-        epsilon=budgets,
-        delta=shares,
-        odds=factors,
-        mechanism=names,
-        pairs=asked.pairs,
-        confidence=typed.confidence,
-        assurance=typed.assurance,
-    )
+    with _hearing():
+        found = sweep(
+            asked.priors,
+            alpha=orders,
+            epsilon=budgets,
+            delta=shares,
+            odds=factors,
+            mechanism=names,
+            pairs=asked.pairs,
+            confidence=typed.confidence,
+            assurance=typed.assurance,
+        )
     done()
     if typed.csv_path is not None:
         text = _csv(found)

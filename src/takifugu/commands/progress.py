@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from takifugu._work import WORTH_COUNTING, Pace, in_words
 from takifugu.commands.output import in_flags, tell_findings
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 76
 _BEAT = 0.9  # seconds between two looks at the clock
-_WORTH_COUNTING = 2  # seconds after which a wait is counted
 _SELDOM = 20  # seconds between two lines in a file
 
 
@@ -38,6 +38,7 @@ class _Line:
         self._lock = threading.Lock()
         self._what: str | None = None
         self._since = self._said = 0.0
+        self._expected: float | None = None
         self._thread = 0  # which of those that were started is at work
 
     def show(self, what: str, *, anew: bool) -> None:
@@ -46,12 +47,19 @@ class _Line:
             begins = self._what is None
             if begins or anew:
                 self._since = self._said = time.monotonic()
+                self._expected = None
             self._what = what
             if sys.stderr.isatty():
                 self._write()
             if begins:
                 self._thread += 1
                 threading.Thread(target=self._count, args=(self._thread,), daemon=True).start()
+
+    def expect(self, seconds: float) -> None:
+        """Say of what is being done that it takes about so long, from now on; what takes no time is not worth that."""
+        with self._lock:
+            self._since = self._said = time.monotonic()
+            self._expected = seconds if seconds >= WORTH_COUNTING else None
 
     def wipe(self) -> None:
         """Nothing is being done any more."""
@@ -82,11 +90,17 @@ class _Line:
         elif (now := time.monotonic()) - self._said >= _SELDOM:
             self._said = now
             doing_what = (self._what or "").strip()
-            click.echo(f"    … {int(now - self._since)} s{': ' * bool(doing_what)}{doing_what}", err=True)
+            click.echo(f"    … {self._passed(now)}{': ' * bool(doing_what)}{doing_what}", err=True)
+
+    def _passed(self, now: float) -> str:
+        """The seconds that have passed, and of how many, unless that was too few."""
+        seconds = int(now - self._since)
+        of = "" if self._expected is None or seconds > self._expected else f" of about {in_words(self._expected)}"
+        return f"{seconds} s{of}"
 
     def _write(self) -> None:
-        seconds = int(time.monotonic() - self._since)
-        clock = f" … {seconds} s" if seconds >= _WORTH_COUNTING else " …"
+        now = time.monotonic()
+        clock = f" … {self._passed(now)}" if now - self._since >= WORTH_COUNTING else " …"
         # Padded: a part of a longer line would stay.
         click.echo(f"\r{f'{(self._what or str())[: _WIDTH - len(clock)]}{clock}':<{_WIDTH}}", err=True, nl=False)
 
@@ -123,6 +137,11 @@ def doing(what: str, *, anew: bool = True) -> None:
     _line.show(what, anew=anew)
 
 
+def expecting(seconds: float) -> None:
+    """Say of what is being done how long it will take, about."""
+    _line.expect(seconds)
+
+
 def done() -> None:
     """Wipe the line, before an answer takes its place."""
     _line.wipe()
@@ -131,7 +150,7 @@ def done() -> None:
 @contextmanager
 def counting(what: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], None] | None]:
     """A function that tells how many are done, of how many where that is known; None where nobody wants to know."""
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield None
         return
 
@@ -146,39 +165,6 @@ def counting(what: str, *, quiet: bool) -> Iterator[Callable[[int, int | None], 
         yield show
     finally:
         done()
-
-
-class Pace:
-    """How long the rest of a count will take, at the pace that it has had.
-
-    >>> clock = iter([0.0, 1.0, 10.0]).__next__
-    >>> pace = Pace(clock)
-    >>> pace.left(100, 1_000), pace.left(1_000, 5_000)
-    ('', ', about 40 s left')
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """The count begins."""
-        self._clock, self._since = clock, clock()
-
-    def left(self, count: int, of: int | None) -> str:
-        """The end of a sentence; nothing before it is worth the words, or where nobody knows how many there are."""
-        seconds = self._clock() - self._since
-        if not of or not 0 < count < of or seconds < _WORTH_COUNTING:
-            return ""
-        rest = seconds * (of - count) / count
-        return f", about {_in_words(rest)} left"
-
-
-def _in_words(seconds: float) -> str:
-    """A length of time with as many digits as a guess has.
-
-    >>> [_in_words(one) for one in (0.4, 41, 90, 4_000, 20_000)]
-    ['1 s', '41 s', '2 min', '67 min', '5.6 h']
-    """
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 7_200 else f"{seconds / 3_600:.1f} h"
 
 
 class Steps:
@@ -210,6 +196,11 @@ class Steps:
         """What is tried within a step, on a line that the next one writes over."""
         if not self._quiet:
             doing(f"    {what}", anew=False)
+
+    def expecting(self, seconds: float) -> None:
+        """How long what is done within a step takes, about."""
+        if not self._quiet:
+            expecting(seconds)
 
     def counting(self, what: str) -> Callable[[int, int | None], None]:
         """A function that tells how many are done within a step, of how many, and how long the rest will take."""

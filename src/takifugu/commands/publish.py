@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from takifugu._endings import together
-from takifugu._work import listening, step
+from takifugu._work import listening, step, together
 from takifugu.atomic import Files
 from takifugu.commands.inspect import arguments_of
 from takifugu.commands.options import (
@@ -426,7 +425,7 @@ def run(typed: Typed) -> None:
     if typed.draws_counts:  # lists that lack are said before anything is read
         asked.cells()
     step = Steps(console(), quiet=typed.quiet or typed.as_json)
-    with listening(step.meanwhile, steps=step):
+    with listening(step.meanwhile, steps=step, expecting=step.expecting):
         _run(typed, asked, step)
 
 

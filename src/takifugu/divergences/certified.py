@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from takifugu._endings import unheard
 from takifugu._validation import budget, noise, order
+from takifugu._work import unheard
 from takifugu.divergences.numerics.ball_grids import SharedGrid
 from takifugu.divergences.numerics.ball_integrals import Integral
 from takifugu.divergences.numerics.balls import (

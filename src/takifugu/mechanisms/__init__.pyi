@@ -39,6 +39,8 @@ from takifugu.mechanisms.posterior_margin import Margin as Margin
 from takifugu.mechanisms.posterior_margin import Wish as Wish
 from takifugu.mechanisms.posterior_margin import confident_channel as confident_channel
 from takifugu.mechanisms.posterior_margin import solves as solves
+from takifugu.mechanisms.search_time import Size as Size
+from takifugu.mechanisms.search_time import about as about
 from takifugu.mechanisms.shaped import Shaped as Shaped
 from takifugu.mechanisms.shaped import is_proved as is_proved
 from takifugu.mechanisms.transport import WassersteinApprox as WassersteinApprox

@@ -10,12 +10,14 @@ from takifugu._work import step
 from takifugu.calibration import Calibration, calibrate
 from takifugu.channels import BitSource, OsBits
 from takifugu.errors import CalibrationError, InputError, MechanismError, Message, TakifuguError, suggestion
+from takifugu.mechanisms import Size
 from takifugu.problems import (
     AUTO,
     Adversary,
     Diagnostic,
     Guarantee,
     Pair,
+    Problem,
     Spelling,
     Utility,
     asked_for,
@@ -29,7 +31,6 @@ from takifugu.queries import (
     Cells,
     PrivateCounts,
     Row,
-    about,
     named_pairs,
     priors_asked_for,
     refuse_notes,
@@ -286,7 +287,7 @@ def calibrated(
         _require_hidden(asked, source, known if hidden is None else hidden)
     people = several_rows(source, asked.secrets)
     ahead([one for one in (*priors.findings, *people) if one.level == "warning"])
-    step(_long_step(priors, asked.columns))
+    step(_long_step(priors, asked))
     made = preserving(
         lambda kept: calibrate(
             priors,
@@ -345,16 +346,15 @@ def preserving(search: Callable[[str | None], Sought], to: Utility) -> Sought:
         return search(None)
 
 
-def _long_step(priors: Any, columns: Sequence[str]) -> str:
+def _long_step(priors: Any, asked: Asked) -> str:
     """What is done now, with how long it may take, and what would make it quicker."""
     what = "Finding the channel that changes least"
-    beliefs = [priors] if isinstance(priors, Mapping) else list(priors)
-    values, secrets = max(len(law.values) for one in beliefs for law in one.values()), len(beliefs[0])
-    if (time := about(values, secrets)) is None:
+    size = Size.of(Problem.of(priors), _total(asked.promise) if asked.to.error is None else None, asked.confidence)
+    if (time := size.words) is None:
         return what
-    of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
-    fewer = "" if len(columns) == 1 else " or fewer columns"
-    return f"{what}, for {values:,} {of} and {secrets} secrets: {time}; coarser lists{fewer} are quicker"
+    of = "values" if len(asked.columns) == 1 else f"combinations of {len(asked.columns)} columns"
+    fewer = "" if len(asked.columns) == 1 else " or fewer columns"
+    return f"{what}, for {size.values:,} {of} and {size.secrets} secrets: {time}; coarser lists{fewer} are quicker"
 
 
 def _with_findings(made: Calibration, source: Table, asked: Asked, people: Sequence[Diagnostic]) -> Calibration:

@@ -31,7 +31,6 @@ from takifugu.queries.raw import KINDS as KINDS
 from takifugu.queries.raw import Raw as Raw
 from takifugu.queries.row import MOST_NUMBERS as MOST_NUMBERS
 from takifugu.queries.row import Row as Row
-from takifugu.queries.row import about as about
 from takifugu.queries.row import values_of as values_of
 from takifugu.queries.share import Share as Share
 from takifugu.queries.share import table_answer as table_answer

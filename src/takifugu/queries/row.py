@@ -13,7 +13,7 @@ import numpy.typing as npt
 from takifugu._validation import Array, real
 from takifugu.errors import InputError, suggestion
 from takifugu.laws import Finite, Smoothing, Value, beyond_digits, merge, round_step, rounded_normal, smoothing
-from takifugu.mechanisms import MOST_VALUES
+from takifugu.mechanisms import MOST_VALUES, Size, about
 from takifugu.problems import (
     Answer,
     Choices,
@@ -404,51 +404,11 @@ def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices
     return row
 
 
-# How long the search for a channel takes, from the sizes of the lists alone: told before it begins, or refused.
+# Searches that would not end while somebody waits are refused before anything is built for them.
 
 MOST_COLUMNS = 64  # together: nearly every row of more is the only one of its kind
 MOST_PROBABILITIES = 100_000  # of all secrets, beyond 2,000 values: of more nobody has measured how long it takes
 _MOST_SECONDS = 3 * 3_600.0
-_SHORT = 20.0  # seconds that need no word
-_FEW_SECRETS, _MOST_BY_CONES = 2, 1_400  # whose confidence is found by cones; of more secrets other ways take over
-
-
-def seconds(values: int, secrets: int) -> float:
-    """About how long the search takes on one core, with confidence; to a factor of two or three.
-
-    Measured, in seconds of processor time: of 2 secrets, by cones, 104 values 1.7, 209 5.6, 393 10 and 486 22; of 60
-    secrets 36 values 15, of 30 secrets 100 30; and beyond 2,000 values 7,175 of 2 secrets 12 and of 12 secrets 76.
-
-    Args:
-        values: how many different rows a channel has.
-        secrets: how many secrets there are.
-
-    Returns:
-        A number of seconds.
-
-    >>> round(seconds(100, 30)), round(seconds(7_175, 12))
-    (40, 87)
-    """
-    if values > MOST_VALUES:
-        return 10.0 + 90.0 * values * secrets / MOST_PROBABILITIES
-    if secrets <= _FEW_SECRETS and values <= _MOST_BY_CONES:
-        return 1.0 + float((values / 100) ** 1.85) * secrets / 2
-    return 10.0 + 30.0 * float((values / 100) ** 2.5 * (max(secrets, 8) / 30) ** 2.2)
-
-
-def about(values: int, secrets: int) -> str | None:
-    """That time in words; None where it is short.
-
-    >>> about(500, 2), about(40, 2)
-    ('about 20 seconds', None)
-    """
-    found = seconds(values, secrets)
-    if found < _SHORT:
-        return None
-    if found < 60:
-        return f"about {round(found, -1):.0f} seconds"
-    minutes = round(found / 60)
-    return f"about {minutes} minute{'s' * (minutes > 1)}" if minutes < 90 else f"about {found / 3_600:.0f} hours"
 
 
 def require_feasible(values: int, secrets: int, columns: Sequence[str], sizes: Sequence[int]) -> None:
@@ -464,14 +424,15 @@ def require_feasible(values: int, secrets: int, columns: Sequence[str], sizes: S
         InputError: with what would make it smaller.
     """
     many = values > MOST_VALUES and values * secrets > MOST_PROBABILITIES
-    if not many and seconds(values, secrets) <= _MOST_SECONDS:
+    time = Size(values, secrets, has_confidence=True).seconds
+    if not many and time <= _MOST_SECONDS:
         return
     of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
     size, widest = max(zip(sizes, columns, strict=True))
     why = f"a channel is found for {MOST_PROBABILITIES:,} probabilities at most"
     raise InputError(
         f"{values:,} {of} for {secrets:,} secrets are too many: "
-        f"{why if many else f'to find the channel would take {about(values, secrets)}'}. Publish fewer columns "
+        f"{why if many else f'to find the channel would take {about(time)}'}. Publish fewer columns "
         f"together, give coarser domains ({widest!r} takes the most values, {size:,}), or merge secrets in the table"
     )
 

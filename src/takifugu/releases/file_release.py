@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from takifugu._endings import heed, undisturbed
 from takifugu._validation import Array, one_of
+from takifugu._work import heed, undisturbed
 from takifugu.atomic import draft, synchronise
 from takifugu.calibration import Calibration
 from takifugu.errors import InputError

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from takifugu._endings import undisturbed
+from takifugu._work import undisturbed
 from takifugu.atomic import synchronise
 from takifugu.errors import CompositionError, LedgerError
 from takifugu.releases.records import Hashes
