@@ -491,9 +491,11 @@ def calibrated(
     if private:
         told.append(Diagnostic("private-total", epsilon=private, total=str(total_guarantee(asked, private))))
     if dict(options).get("solver") is None and (found.options or {}).get("solver") == "columns":
-        from takifugu.mechanisms import MOST_VALUES, table_of
+        from takifugu.mechanisms import most_values, table_of
 
-        told.append(Diagnostic("sparse-chosen", values=len(table_of(problem).values), limit=MOST_VALUES))
+        table = table_of(problem)
+        limit = most_values(len(table.pairs))
+        told.append(Diagnostic("sparse-chosen", values=len(table.values), limit=limit))
     return Calibration(
         problem=replace(problem, findings=(*problem.findings, *told)),
         guarantee=rule.promise(asked),

@@ -33,6 +33,7 @@ from takifugu.mechanisms.optimal.finite_problem import column_loss as column_los
 from takifugu.mechanisms.optimal.finite_problem import table_of as table_of
 from takifugu.mechanisms.optimal.mechanism import MOST_VALUES as MOST_VALUES
 from takifugu.mechanisms.optimal.mechanism import Optimal as Optimal
+from takifugu.mechanisms.optimal.mechanism import most_values as most_values
 from takifugu.mechanisms.optimal.mechanism import optimality_from as optimality_from
 from takifugu.mechanisms.optimal.mechanism import rule_of as rule_of
 from takifugu.mechanisms.posterior_margin import Margin as Margin

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from takifugu.mechanisms.optimal.newton import Columns, Spread
+from takifugu.mechanisms.optimal.newton import Columns, Short, Spread
 
 
 @pytest.mark.parametrize("with_ends", [False, True])
@@ -45,3 +45,14 @@ def test_what_is_kept_is_kept():
     )
     moved, _, _ = columns.solve(rng.normal(size=(2, 1, 4)), np.zeros((2, 1, 2)), np.array([[0.3], [-0.1]]))
     assert moved[:, 0] @ kept == pytest.approx([0.3, -0.1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_equations_stand_for_many(seed):
+    rng = np.random.default_rng(seed)
+    m, n, k = 3, 40, 4
+    columns = Columns(
+        rng.uniform(0.1, 10, (m, n)), rng.normal(size=(m, k, n)), np.zeros((m, k, 2)), spread=None, kept=None
+    )
+    demand = rng.normal(size=n)
+    assert Short(columns).solved(demand) == pytest.approx(np.linalg.solve(columns.summed(np.ones(m)), demand), rel=1e-8)

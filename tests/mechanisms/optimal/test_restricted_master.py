@@ -231,7 +231,7 @@ def test_sampling_anew_preserves_the_marginal_at_twice_the_cost(seed, odds, loss
         tk.calibrate(laws, odds=odds, preserve=keep, utility=tk.Utility(loss=loss), options={"solver": "columns"})
         for keep in (None, "marginal")
     )
-    with patch("takifugu.mechanisms.optimal.mechanism.fit", lambda *_: False):
+    with patch("takifugu.mechanisms.optimal.mechanism.can_preserve", lambda *_: False):
         anew = tk.calibrate(
             laws, odds=odds, preserve="marginal", utility=tk.Utility(loss=loss), options={"solver": "columns"}
         )

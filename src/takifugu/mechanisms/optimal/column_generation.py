@@ -7,7 +7,7 @@ candidates, so the cost never rises. The proof comes afterwards and trusts nothi
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from takifugu._validation import Array, reals
 from takifugu._work import detail
 from takifugu.errors import InputError
+from takifugu.mechanisms.optimal.finite_problem import Cells
 from takifugu.mechanisms.optimal.linear_program import Entries, Rows, highs
 from takifugu.mechanisms.optimal.lower_bound import TINY, UNIT, Pricing, total
 from takifugu.mechanisms.optimal.program import Indices, components
@@ -23,11 +24,14 @@ from takifugu.mechanisms.optimal.restricted_master import (
     Generated,
     by_levels,
     generated,
+    has_many_laws,
     medoid,
     nearest,
     once_more,
+    outputs_of,
+    through_few,
 )
-from takifugu.mechanisms.optimal.tangent_cuts import Touching
+from takifugu.mechanisms.optimal.tangent_cuts import FiniteOrder, Touching
 
 
 def groups_of(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -127,7 +131,9 @@ def _scales(program: ColumnProgram, *, laws: Array, sources: Indices, targets: I
 
 # A channel of all rows at once where they fit into one program, and otherwise part after part.
 
-_MOST_ROWS = 50_000  # of a program that HiGHS' simplex solves in seconds
+_MOST_ROWS = 50_000  # of a program that HiGHS' simplex solves in seconds,
+_MOST_OF_MANY = 6_000  # and of one with more than three laws
+_LEAST_OUTPUTS = 40  # that an interior point needs to be worth its while
 _CUTS = 5  # of each law and output, with the row of what it publishes
 _MOST_LEAN = 2  # laws with something in hand: few outputs for thousands of inputs are slow for a simplex with more
 _TIMES = 5  # rounds of pricing for one round of parts
@@ -237,10 +243,11 @@ def resampled(moves: Moves, mass: Array) -> Moves | None:
 
 
 class Searched(NamedTuple):
-    """Moves, and what the last program found where it held all rows and outputs, prices among it."""
+    """Moves, and what the last program found where it held all rows and outputs, in the search's order; its prices."""
 
     moves: Moves
     whole: Generated | None = None
+    prices: "Prices | None" = None
 
 
 def fits(program: ColumnProgram, outputs: int) -> bool:
@@ -257,13 +264,20 @@ def fit(inputs: int, groups: Sequence[Sequence[int]], outputs: int | None = None
     And so many laws of a finite order, with a few cuts each.
     """
     rows = sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups) + _CUTS * laws
-    return inputs + rows * (inputs if outputs is None else outputs) <= _MOST_ROWS
+    most = _MOST_OF_MANY if has_many_laws(groups) else _MOST_ROWS
+    return inputs + rows * (inputs if outputs is None else outputs) <= most
+
+
+def can_preserve(inputs: int, groups: Sequence[Sequence[int]]) -> bool:
+    """Whether all values are free and may be published at once, so that a marginal can be preserved."""
+    return fit(inputs, groups) or (has_many_laws(groups) and outputs_of(inputs, groups) >= inputs)
 
 
 def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Searched | None = None) -> Searched:
     """The best channel that a number of rounds finds; it starts from `start`, or from coarse ones.
 
-    Where all rows fit into one program a marginal is preserved, and otherwise it is not.
+    Where all rows fit into one program a marginal is preserved, and otherwise it is not. Whatever order laws and values
+    are in, the search has them in one of its own: of equally good channels a solver finds another from another side.
 
     Args:
         program: the problem.
@@ -274,6 +288,75 @@ def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Searc
     Returns:
         The moves, with prices where a program about all of the values was solved.
     """
+    order = _Order.of(program)
+    begun = None if start is None else order.put(start)
+    return order.put_back(program, _searched(order.applied(program), rounds=rounds, seed=seed, start=begun))
+
+
+class _Order(NamedTuple):
+    """Laws and values by what they are, and the place of each among those of a program."""
+
+    laws: tuple[int, ...]
+    values: Indices
+
+    @classmethod
+    def of(cls, program: ColumnProgram) -> "_Order":
+        values = np.lexsort(program.cells.codes[::-1])
+        rows = program.laws[:, values].tolist()
+        return cls(tuple(sorted(range(len(rows)), key=lambda law: (rows[law], float(program.floor[law])))), values)
+
+    def _groups(self, program: ColumnProgram) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Each group by the new places of its laws, beside the same by the places in the program."""
+        place = {law: where for where, law in enumerate(self.laws)}
+        found = [sorted((place[law], law) for law in group) for group in program.groups]
+        return [tuple(zip(*group, strict=True)) for group in sorted(found)]  # type: ignore[misc]
+
+    def _pairs(self, order: FiniteOrder) -> tuple[tuple[tuple[int, int], ...], list[int]]:
+        """The pairs of a finite order by the new places of their laws, and where each of the old ones is of these."""
+        place = {law: where for where, law in enumerate(self.laws)}
+        pairs = [(place[i], place[j]) for i, j in order.pairs]
+        ordered = sorted(pairs)
+        return tuple(ordered), [ordered.index(pair) for pair in pairs]
+
+    def applied(self, program: ColumnProgram) -> ColumnProgram:
+        """The same program, with laws and values in order."""
+        cells, laws = program.cells, np.array(self.laws, dtype=np.intp)
+        codes = np.ascontiguousarray(cells.codes[:, self.values])
+        return replace(
+            program,
+            laws=np.ascontiguousarray(program.laws[np.ix_(laws, self.values)]),
+            groups=tuple(new for new, _ in self._groups(program)),
+            mass=program.mass[self.values],
+            cells=Cells(codes, codes, cells.tables, cells.is_ordered),
+            floor=program.floor[laws],
+            order=None if program.order is None else replace(program.order, pairs=self._pairs(program.order)[0]),
+        )
+
+    def put(self, found: "Searched") -> "Searched":
+        """What an earlier search found, as this one has it."""
+        place = np.argsort(self.values)
+        moves = found.moves
+        return Searched(_sorted(place[moves.sources], place[moves.targets], moves.shares), found.whole, found.prices)
+
+    def put_back(self, program: ColumnProgram, found: "Searched") -> "Searched":
+        """What the search found, for the program as it was given; `whole` stays as the search has it."""
+        place, moves, prices = np.argsort(self.values), found.moves, None
+        if found.whole is not None:
+            rows: dict[tuple[frozenset[int], int], int] = {}
+            for _, old in self._groups(program):
+                rows |= {(frozenset(old), law): len(rows) + at for at, law in enumerate(old)}
+            members = [rows[frozenset(group), law] for group in program.groups for law in group]
+            kept, touching = found.whole.kept, found.whole.touching
+            if touching is not None and program.order is not None:
+                at = self._pairs(program.order)[1]
+                touching = Touching(touching.weights[at], touching.ratios[at][:, place])
+            prices = Prices(found.whole.prices[members][:, place], kept[place] if kept.size else kept, touching)
+        return Searched(
+            _sorted(self.values[moves.sources], self.values[moves.targets], moves.shares), found.whole, prices
+        )
+
+
+def _searched(program: ColumnProgram, *, rounds: int, seed: int, start: Searched | None) -> Searched:
     rng = np.random.default_rng(seed)
     if program.lean == 0 and fits(program, program.size):
         if start is not None and start.whole is not None:
@@ -282,6 +365,11 @@ def searched(program: ColumnProgram, *, rounds: int, seed: int = 0, start: Searc
             whole = by_levels(program, rng, rounds=_TIMES * rounds)
         if whole is not None:
             return Searched(_moves(program, whole), whole)
+    elif program.lean == 0 and program.order is None and has_many_laws(program.groups):
+        number = outputs_of(program.size, program.groups)
+        few = through_few(program) if number >= min(program.size, _LEAST_OUTPUTS) else None
+        if few is not None:
+            return Searched(_moves(program, few), few if number >= program.size else None)
     found = _begun(program, rng, rounds) if start is None else start.moves
     # A lean condition asks every output for some probability, which those of the coarse channel have.
     opened = np.unique(found.targets) if program.lean > 0 else np.arange(program.size)
@@ -308,8 +396,10 @@ def searched_whole(program: ColumnProgram, *, rounds: int, seed: int = 0) -> Sea
     order = program.order
     if order is None or not order.is_told_apart(program.size) or not fits(program, program.size):
         return None
-    whole = by_levels(program, np.random.default_rng(seed), rounds=_TIMES * rounds)
-    return None if whole is None else Searched(_moves(program, whole), whole)
+    in_order = _Order.of(program)
+    applied = in_order.applied(program)
+    whole = by_levels(applied, np.random.default_rng(seed), rounds=_TIMES * rounds)
+    return None if whole is None else in_order.put_back(program, Searched(_moves(applied, whole), whole))
 
 
 def _begun(program: ColumnProgram, rng: np.random.Generator, rounds: int) -> Moves:
@@ -450,9 +540,13 @@ def _improved(program: ColumnProgram, found: Moves, part: Indices, opened: Indic
 
 def _gathered(size: int, sources: Indices, targets: Indices, shares: Array) -> Moves:
     """Moves in the order of their inputs, each input's shares summing to one."""
+    found = _sorted(sources, targets, shares)
+    return replace(found, shares=found.shares / np.bincount(sources, weights=shares, minlength=size)[found.sources])
+
+
+def _sorted(sources: Indices, targets: Indices, shares: Array) -> Moves:
     order = np.lexsort((targets, sources))
-    sources, targets, shares = sources[order], targets[order], shares[order]
-    return Moves(sources, targets, shares / np.bincount(sources, weights=shares, minlength=size)[sources])
+    return Moves(sources[order], targets[order], shares[order])
 
 
 def _distinct(sources: Indices, targets: Indices, outputs: int) -> tuple[Indices, Indices]:

@@ -68,7 +68,8 @@ def table_of(problem: Problem) -> Table:
         (place.belief * secrets + place.first, place.belief * secrets + place.second) for place in problem.places()
     )
     # Counts pool the rows; a value of any law has some.
-    mass = (_shares(problem) @ weights) if any(b.shares for b in problem.beliefs) else weights.sum(axis=0)
+    shared = _shares(problem)[:, None] * weights if any(b.shares for b in problem.beliefs) else weights
+    mass = np.sort(shared, axis=0).sum(axis=0)  # in whatever order the secrets are, to the last digit
     weights.setflags(write=False)
     mass.setflags(write=False)
     return Table(tuple(values), weights, pairs, mass)
@@ -433,8 +434,8 @@ class Cells:
         true = columns(values)
         told = [[] for _ in true] if outputs is None else columns(outputs)
         is_row = isinstance(values[0], tuple)
-        codes, published, tables, ordered = [], [], [], []
-        for weight, column, other in zip(_each(weights, len(true)), true, told, strict=True):
+        codes, published, entries, tables, ordered = [], [], [], [], []
+        for column, other in zip(true, told, strict=True):
             distinct = {key(entry): entry for entry in (*column, *other)}
             inside = sorted(distinct.values(), key=lambda entry: (not number(entry), str(type(entry)), entry))
             if len(inside) > _MOST_ENTRIES:
@@ -443,14 +444,15 @@ class Cells:
                     f"give it a coarser domain"
                 )
             place = {key(entry): where for where, entry in enumerate(inside)}
-            code = np.array([place[key(entry)] for entry in column], dtype=np.intp)
-            share = np.zeros(len(inside))
-            np.add.at(share, code, mass)
-            codes.append(code)
+            codes.append(np.array([place[key(entry)] for entry in column], dtype=np.intp))
             published.append(np.array([place[key(entry)] for entry in other], dtype=np.intp))
-            tables.append(weight * column_loss(loss, inside, inside, share, relative=is_row))
+            entries.append(inside)
             ordered.append(all(map(number, inside)))
         found = np.array(codes)
+        order = np.lexsort(found[::-1])  # sums in whatever order the values are come to the same, to the last digit
+        for weight, code, inside in zip(_each(weights, len(true)), found, entries, strict=True):
+            share = np.bincount(code[order], weights=mass[order], minlength=len(inside)).astype(np.float64)
+            tables.append(weight * column_loss(loss, inside, inside, share, relative=is_row))
         return cls(found, found if outputs is None else np.array(published), tuple(tables), tuple(ordered))
 
     def __len__(self) -> int:

@@ -20,7 +20,7 @@ from takifugu.mechanisms.optimal.column_generation import (
     Moves,
     Prices,
     Searched,
-    fit,
+    can_preserve,
     groups_of,
     lower_bound_by_columns,
     one_output,
@@ -54,12 +54,30 @@ MOST_VALUES = 2_000  # of one program for the whole channel; more go column by c
 MOST_CELLS = 50_000  # of those
 MOST_PRICED = 200  # between any two of which a local price is asked for
 KEEPS = ("marginal", "mean", None)
+_SURE_VALUES, _MOST_BETWEEN = 300, 4_000_000  # for however many laws; and directed pairs × values² for more than two
 
 # What only one of the solvers knows.
 _ONLY = {
     "program": ("unbiased", "radius", "forbidden", "diagonal", "local_price"),
     "columns": ("rounds", "caution"),
 }
+
+
+def most_values(pairs: int) -> int:
+    """Up to how many values one program finds the whole channel by default, with confidence too, in under a minute.
+
+    Args:
+        pairs: directed pairs of laws.
+
+    Returns:
+        A number that falls as there are more laws; `solver="program"` goes up to 2,000 with any.
+
+    >>> most_values(2), most_values(6), most_values(42)
+    (2000, 816, 308)
+    """
+    if pairs <= 2:
+        return MOST_VALUES
+    return min(MOST_VALUES, max(_SURE_VALUES, math.isqrt(_MOST_BETWEEN // pairs)))
 
 
 def rule_of(mechanism: str, options: dict[str, Any]) -> "Optimal":
@@ -97,7 +115,8 @@ class Optimal(Mechanism):
             again (proofs/ledger.md).
         solver: "program" solves one convex program for the whole channel, which is the best there is; "columns" finds
             a channel of few moves by column generation or part by part (proofs/sparse.md), for as many as 50,000
-            values. By default the program for up to 2,000 values, and columns beyond.
+            values. By default the program for up to 2,000 values of two laws, 816 of three and 300 of many
+            (`most_values`), and columns beyond.
         rounds: by columns, how often all parts are gone through; more rounds find channels that change less.
         caution: by columns, standard deviations of what is not known, by the number of rows behind each law, that
             every published probability keeps in hand. Nothing is proved by it: it is what `confidence` chooses.
@@ -163,10 +182,11 @@ class Optimal(Mechanism):
             return self
         solver, values = self.solver, len(table_of(problem).values)
         if solver == AUTO:
-            solver = "program" if values <= MOST_VALUES else "columns"
+            solver = "program" if values <= most_values(len(table_of(problem).pairs)) else "columns"
             if solver == "columns" and (strange := self._strange_to(solver)):
                 raise InputError(
-                    f"the laws are on {values:,} distinct values, {MOST_VALUES:,} are the most for one program, and "
+                    f"the laws are on {values:,} distinct values, {most_values(len(table_of(problem).pairs)):,} are "
+                    f"the most for one program between so many laws by default, and "
                     f"solver={solver!r} knows no {strange}: leave it out, publish fewer columns, or give a coarser "
                     f"domain, such as Row(column, domain=[...])"
                 )
@@ -526,7 +546,7 @@ def _by_columns(rule: Optimal, problem: Problem, asked: Guarantee) -> _Solved:
     found = searched(_column_program(rule, problem, strict), rounds=rule.rounds)
     channel = _proved(rule, problem, asked, found.moves, strict)
     if channel is None:
-        found = Searched(one_output(_column_program(rule, problem, strict)), found.whole)
+        found = found._replace(moves=one_output(_column_program(rule, problem, strict)))
         channel = _proved(rule, problem, asked, found.moves, strict)
     if channel is None:
         raise CalibrationError("a channel that tells nothing could not be proved to: please report this case")
@@ -556,9 +576,9 @@ def _cut_channel(rule: Optimal, problem: Problem, asked: Guarantee, moves: Moves
 
 def _with_bound(rule: Optimal, problem: Problem, asked: Guarantee, channel: SparseChannel, found: Searched) -> _Solved:
     """The channel with what the prices prove, where they do."""
-    if found.whole is None or rule.caution > 0 or (rule.keep == "marginal" and not found.whole.kept.size):
+    proof = found.prices
+    if proof is None or rule.caution > 0 or (rule.keep == "marginal" and not proof.kept.size):
         return _Solved(channel)
-    proof = Prices(found.whole.prices, found.whole.kept, found.whole.touching)
     return _Solved(channel, _bound_by_columns(rule, problem, asked, proof), proof)
 
 
@@ -651,15 +671,16 @@ def _column_program(rule: Optimal, problem: Problem, log_odds: float) -> ColumnP
         # √(p/n) ≤ (p/√r + √r/n)/2 for every r: of what p may be off by, a part that is linear in p.
         lean = _LEANING * (odds - 1) / (2 * (odds + 1))
         floor = (rule.caution / (2 * lean)) ** 2 / _rows(problem)
+    totals = np.array([math.fsum(law) for law in table.laws.tolist()])  # in whatever order the values are
     return ColumnProgram(
-        laws=table.laws / table.laws.sum(axis=1, keepdims=True),
+        laws=table.laws / totals[:, None],
         groups=groups,
-        mass=table.mass / table.mass.sum(),
+        mass=table.mass / math.fsum(table.mass.tolist()),
         cells=_cells(rule.loss, rule.weights, problem, None),
         odds=odds,
         lean=lean,
         floor=floor,
-        keeps_marginal=rule.keep == "marginal" and rule.caution == 0 and fit(len(table.values), groups),
+        keeps_marginal=rule.keep == "marginal" and rule.caution == 0 and can_preserve(len(table.values), groups),
     )
 
 

@@ -488,6 +488,48 @@ class _Flat:
         return np.asarray((self.tall @ weights).reshape(self.size))
 
 
+class Short:
+    """Σ_y (block of y)⁻¹ = D − RᵀR, inverted by the fewer equations that R has: outputs × laws, not inputs.
+
+    With Z = R D^(−½), it is D^(½) (I − ZᵀZ) D^(½), whose inverse is in terms of (I − ZZᵀ)⁻¹ by Woodbury's identity.
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        """Factor I − ZZᵀ."""
+        from scipy.linalg.lapack import dpotrf
+
+        self.root = 1.0 / np.sqrt(np.maximum(columns.inverse.sum(axis=0), 1e-300))
+        self.across = columns.lost.reshape(-1, len(self.root)) * self.root
+        short = -(self.across @ self.across.T)
+        if not np.isfinite(short).all():
+            raise np.linalg.LinAlgError("the joint system is not finite")
+        for trace in _TRACES:
+            self.factored, failed = dpotrf(short + (1.0 + trace) * np.eye(len(short)), clean=False)
+            if not failed:
+                return
+        raise np.linalg.LinAlgError("the joint system is not positive")
+
+    def solved(self, demand: Array) -> Array:
+        """The system solved, and once more for what rounding left.
+
+        Args:
+            demand: a number for each input.
+
+        Returns:
+            As many.
+        """
+        right = self.root * demand
+        found = self._once(right)
+        left = right - (found - self.across.T @ (self.across @ found))
+        return np.asarray(self.root * (found + self._once(left)))
+
+    def _once(self, right: Array) -> Array:
+        from scipy.linalg.lapack import dpotrs
+
+        within, _ = dpotrs(self.factored, self.across @ right)
+        return np.asarray(right + self.across.T @ within)
+
+
 class Newton:
     """The linearised conditions at a point, factored, for as many right-hand sides as one likes.
 
@@ -534,6 +576,11 @@ class Newton:
         self.loose = np.zeros(self.slopes.shape[1])
         self.loose[: self.at.weight.size] = self.at.slack / self.at.weight
         self.loose[:k] += self.cones.give.sum(axis=0)
+        self.short: Short | None = None
+        is_plain = self.spread is None and program.keep is None and not self.loose.size and not program.unbiased
+        if is_plain and self.columns.lost.shape[0] * self.columns.lost.shape[1] < len(program.mass):
+            self.short, self.scale = Short(self.columns), np.ones(len(program.mass))
+            return
         answer, answer_ends, _ = self.columns.solve(self.slopes, self.slope_ends)
         across = self.on_channel.wide @ _Flat(answer).wide.T + np.diag(self.loose)
         if self.spread is not None:
@@ -565,6 +612,8 @@ class Newton:
         """The Schur complement's system solved, and once more for what rounding left."""
         from scipy.linalg.lapack import dpotrs
 
+        if self.short is not None:
+            return self.short.solved(demand)
         found, _ = dpotrs(self.factored, demand)
         more, _ = dpotrs(self.factored, demand - self.joint @ found)
         return np.asarray(found + more)

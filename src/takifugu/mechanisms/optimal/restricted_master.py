@@ -2,9 +2,12 @@
 
 Every round adds the moves that would lower the cost, and HiGHS goes on from the basis it has, in place of a linear
 program that is written down and solved anew. Nothing rests on it: its shares are repaired and proved, and any prices
-prove a bound (proofs/sparse.md).
+prove a bound (proofs/sparse.md). For many laws an interior point does the same for some of the outputs.
 """
 
+import itertools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu._work import detail, interruptible
+from takifugu._work import detail, interruptible, tell
 from takifugu.mechanisms.optimal.finite_problem import Cells
-from takifugu.mechanisms.optimal.lower_bound import Pricing
-from takifugu.mechanisms.optimal.program import Indices
+from takifugu.mechanisms.optimal.interior_point import interior_point
+from takifugu.mechanisms.optimal.lower_bound import Duals, Pricing
+from takifugu.mechanisms.optimal.program import Indices, Mask, Program, allowed_moves
 from takifugu.mechanisms.optimal.tangent_cuts import Answer, FiniteOrder, TangentCuts, Touching
 
 if TYPE_CHECKING:
@@ -595,3 +599,159 @@ def covering(cells: Cells, mass: Array, number: int) -> Indices:
         chosen.append(best)
         nearest, saved[best] = np.minimum(nearest, far[:, best]), -1.0
     return np.sort(candidates[chosen])
+
+
+# Many laws: an interior point from all values to some of them, in place of a linear program.
+#
+# Every further law adds two rows to each output of the linear program, and a simplex that settles two laws in a second
+# takes minutes for seven. The steps of an interior point hardly hang on how many laws there are, and what they take is
+# known beforehand: so many outputs are chosen, those that stand for all values at the least cost, that a step takes a
+# quarter of a second.
+
+_FEW_ROWS = 6  # of an output, up to which a linear program is quicker: three laws, or three pairs of them
+_OF_A_STEP = 4e9  # multiplications of a step
+_ENTRIES = 2_000_000  # inputs × outputs that a step has memory for
+_LEAST_ODDS = 1e-6  # odds nearer to one leave nothing inside for an interior point
+_TIGHTER = 5e-4  # of the odds: what is left out afterwards is within it
+_POOR = 0.05  # the gap beyond which its channel is no answer
+_LEFT_OUT = 1e-4  # of an output's probability under any law, which may go with moves that hardly happen
+_RARE = 1e-4  # of an input: a move that happens more often stays
+_UNUSED = 1e-3  # times that share of all that is published: such outputs an interior point gives up
+_TRIES, _FEWER = 4, 10.0
+
+
+def has_many_laws(groups: Sequence[Sequence[int]]) -> bool:
+    """Whether the groups ask for more rows of an output than a simplex solves in seconds.
+
+    Args:
+        groups: of laws, each within the odds of each.
+
+    Returns:
+        False for up to three laws.
+    """
+    return sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups) > _FEW_ROWS
+
+
+def outputs_of(inputs: int, groups: Sequence[Sequence[int]]) -> int:
+    """Through how many outputs so many values can be published that a step takes no longer than it should.
+
+    Args:
+        inputs: how many values there are.
+        groups: of laws, each within the odds of each.
+
+    Returns:
+        At most as many as there are values, and one at least.
+    """
+    laws = min(len({law for group in groups for law in group}), sum(len(group) * (len(group) - 1) for group in groups))
+    by_inputs = (_OF_A_STEP - inputs**3 / 3) / (inputs**2 * laws)  # a system of as many equations as inputs,
+    by_outputs = math.sqrt(_OF_A_STEP / inputs) / laws  # or as outputs times laws, whichever are fewer
+    return int(max(1, min(inputs, max(by_inputs, by_outputs), _ENTRIES / inputs)))
+
+
+def through_few(program: ColumnProgram) -> Generated | None:
+    """A channel from all values to some, the best for these up to a fifth of a percent; None where none was found.
+
+    Args:
+        program: the problem, in which nothing is kept in hand; a marginal is preserved only where all values are
+            outputs.
+
+    Returns:
+        Its moves, and prices for all values: those of an output that was not chosen are the prices of the nearest.
+    """
+    size = program.size
+    number = outputs_of(size, program.groups)
+    chosen = np.arange(size) if number >= size else covering(program.cells, program.mass, number)
+    odds = 1 + (program.odds - 1) * (1 - _TIGHTER)
+    if odds <= 1 + _LEAST_ODDS:
+        return None
+    tell(f"Finding the best channel from {size:,} values to {len(chosen):,} of them")
+    everything = np.arange(size)
+    inner = Program(
+        laws=program.laws,
+        constraints=tuple(pair for group in program.groups for pair in itertools.permutations(group, 2)),
+        mass=program.mass,
+        loss=program.cells.between(everything, chosen),
+        epsilon=math.log(odds),
+        keep="marginal" if program.keeps_marginal else None,
+    )
+    found = interior_point(inner, allowed_moves(inner), goal=_CLOSE)
+    if not found.gap <= _POOR:
+        return None
+    kept = _without_traces(program, found.matrix)
+    sources, targets = np.nonzero(kept)
+    return Generated(
+        sources,
+        chosen[targets],
+        kept[sources, targets],
+        np.zeros((0, size)),
+        _prices(program, inner, found.duals)[:, _nearest_of(program, chosen)],
+        found.duals.kept,
+        found.gap,
+    )
+
+
+def _prices(program: ColumnProgram, inner: Program, duals: Duals) -> Array:
+    """What a unit of each member's probability costs at each chosen output: λ(p_i − ρ p_j), summed over its pairs."""
+    members = program.members
+    found = np.zeros((len(members), duals.odds.shape[0]))
+    first, worth = 0, iter(duals.odds.T)
+    for group in program.groups:
+        for i, j in itertools.permutations(range(first, first + len(group)), 2):
+            price = next(worth)
+            found[i] += price
+            found[j] -= inner.factor * price
+        first += len(group)
+    return found
+
+
+def _nearest_of(program: ColumnProgram, chosen: Indices) -> Indices:
+    """For every value the place of the chosen one that it costs least to publish it as."""
+    size, step = program.size, max(1, _ENTRIES // len(chosen))
+    found = np.empty(size, dtype=np.intp)
+    for start in range(0, size, step):
+        some = np.arange(start, min(size, start + step))
+        found[some] = program.cells.between(some, chosen).argmin(axis=1)
+    found[chosen] = np.arange(len(chosen))
+    return found
+
+
+def _without_traces(program: ColumnProgram, matrix: Array) -> Array:
+    """The channel without what an interior point leaves everywhere, as long as the odds bear it.
+
+    Args:
+        program: the problem, whose odds are a little larger than those the channel was found for.
+        matrix: from the values to the chosen ones.
+
+    Returns:
+        A channel of few moves; of all of them where leaving out even the faintest would break the odds.
+    """
+    share = _LEFT_OUT
+    for _ in range(_TRIES):
+        kept = np.where(_matters(program, matrix, share), matrix, 0.0)
+        kept /= kept.sum(axis=1, keepdims=True)
+        if _is_within(program, kept):
+            return kept
+        share /= _FEWER
+    return matrix
+
+
+def _matters(program: ColumnProgram, matrix: Array, share: float) -> Mask:
+    """The moves whose absence would be noticed: not so much of an output's probability under any law goes without."""
+    published = program.laws @ matrix
+    most = np.zeros_like(matrix)
+    for law, row in zip(program.laws, published, strict=True):
+        np.maximum(most, law[:, None] * (matrix / np.maximum(row, 1e-300)), out=most)
+    order = np.argsort(most, axis=0)
+    faint = np.zeros(matrix.shape, dtype=np.bool_)
+    np.put_along_axis(faint, order, np.cumsum(np.take_along_axis(most, order, axis=0), axis=0) <= share, axis=0)
+    faint &= matrix < _RARE
+    if not program.keeps_marginal:
+        faint[:, program.mass @ matrix < share * _UNUSED] = True
+    faint[np.arange(len(matrix)), matrix.argmax(axis=1)] = False
+    return np.asarray(~faint)
+
+
+def _is_within(program: ColumnProgram, matrix: Array) -> bool:
+    published = program.laws @ matrix
+    parts = [published[list(group)] for group in program.groups]
+    return all(bool((part.max(axis=0) <= program.odds * part.min(axis=0)).all()) for part in parts)
