@@ -102,8 +102,8 @@ def with_unseen(counts: npt.ArrayLike, pseudo: npt.ArrayLike) -> Array:
     """The pseudo-counts, of which values that nobody has get so many that rows like these are expected to miss them.
 
     Of n rows f₁ are alone with their values, and of a share f₁/n of the population n rows are expected to have seen
-    nothing (Good 1953); one pseudo-row of the secret's own law says far less of a list with many values. One row more
-    is taken to be alone, as few rows may have been lucky. Never less than there was: it is spread as before.
+    nothing (Good 1953); one pseudo-row of the secret's own law says far less of a list with many values. It is spread
+    as the pseudo-row is, which may be wrong: so there is one row more, spread evenly. Never less than there was.
 
     Args:
         counts: how many rows have each value.
@@ -113,14 +113,14 @@ def with_unseen(counts: npt.ArrayLike, pseudo: npt.ArrayLike) -> Array:
         Pseudo-counts for the same values; the same ones where every value was seen.
 
     >>> with_unseen([6, 1, 1, 0, 0], [0.5, 0.2, 0.1, 0.15, 0.05]).tolist()
-    [0.5, 0.2, 0.1, 3.0, 1.0]
+    [0.5, 0.2, 0.1, 2.5, 1.1666666666666665]
     """
     c, added = np.asarray(counts, dtype=np.float64), np.array(pseudo, dtype=np.float64)
     unseen = (c == 0) & (added > 0)
     had, rows, alone = float(added[unseen].sum()), float(c.sum()), float((c == 1).sum())
-    wanted = (alone + 1) * rows / max(rows - alone, 1.0)  # so that their share of all is about (f₁ + 1)/(n + 1)
-    if 0 < had < wanted:
-        added[unseen] *= wanted / had
+    if had > 0:
+        missed = alone * rows / max(rows - alone, 1.0)  # so that its share of all is f₁/n
+        added[unseen] = added[unseen] * max(1.0, missed / had) + 1.0 / unseen.sum()
     return added
 
 
