@@ -107,7 +107,7 @@ def test_an_id_that_is_known_is_refused_whatever_is_said(folder):
         tk.publish(JANUARY, **ASKED, ledger="people.ledger", id="number")
     holes = JANUARY.astype({"nr": float})
     holes.loc[:1, "nr"] = np.nan
-    with pytest.raises(InputError, match="2 rows have no value in 'nr'"):
+    with pytest.raises(InputError, match="2 rows without a value in 'nr'"):
         tk.publish(holes, **ASKED, ledger="people.ledger")
 
 

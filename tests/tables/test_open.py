@@ -549,7 +549,9 @@ def test_the_reader_agrees_with_pythons_own(tmp_path):
         writer.writerows(rows)
     found = cells(open_table(tmp_path / "a.csv", reading=Reading(na=())))
     assert list(zip(*found.values(), strict=True)) == [
-        tuple(cell if cell.strip(" ") else None for cell in r) for r in rows
+        tuple(cell if cell.strip(" ") else None for cell in r)
+        for r in rows
+        if any(r)  # the first: separators alone are no row
     ]
 
 
@@ -562,3 +564,26 @@ def test_a_file_of_this_machine_is_named_by_its_path(tmp_path):
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "a.parquet")
     with pytest.raises(tk.InputError, match="give its path"):
         open_table((tmp_path / "a.parquet").as_uri())
+
+
+def test_a_line_of_separators_alone_is_no_row(tmp_path):
+    """Spreadsheets end so; an id that was missing there stopped the publication of everybody else."""
+    path = tmp_path / "people.csv"
+    path.write_text("nr;s;x\n" + "".join(f"{k};{'ab'[k % 2]};{k % 3}\n" for k in range(60)) + ";;\n;;\n3;;\n")
+    table = Table(path)
+    assert (table.row_count(), table.rows_read) == (61, 61)
+    (tmp_path / "windows.csv").write_bytes(path.read_text().replace("\n3;;", "").replace("\n", "\r\n").encode()[:-2])
+    assert Table(tmp_path / "windows.csv").row_count() == 60
+    assert "no-secret" in {one.code for one in tk.inspect(path, "s").findings}
+    path.write_text(path.read_text().replace("3;;\n", ""))
+    made = tk.publish(
+        path, secret="s", columns=["x"], id="nr", confidence=None, utility=tk.Utility(allow_no_noise=True)
+    )
+    assert len(made.table) == 60
+
+
+def test_whole_percentages_have_no_decimal_mark(tmp_path):
+    path = tmp_path / "shares.csv"
+    path.write_text("x;p\n" + "".join(f"{k},5;{k} %\n" for k in range(40)))
+    (commas,) = (one for one in Table(path).findings if one.code == "decimal-commas")
+    assert commas["columns"] == ("x",)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from takifugu._validation import Array
-from takifugu.errors import InputError, no_column
+from takifugu.errors import InputError, no_column, rows_of
 from takifugu.tables import AS_READ, Coded, Codes, cut_named, is_narrow
 
 if TYPE_CHECKING:
@@ -351,8 +351,8 @@ class Recognition:
         self._sorted.clear()
         if self.own.is_id and (holes := self._rows.count_missing(rows[self.own.columns[0]])):
             raise InputError(
-                f"{holes:,} rows have no value in {self.own.columns[0]!r}, the column that tells people apart: nothing "
-                f"was released. Give them one, leave these rows out, or name another column with id="
+                f"{rows_of(holes)} without a value in {self.own.columns[0]!r}, the column that tells people apart: "
+                f"nothing was released. Give each one, leave such rows out, or name another column with id="
             )
         if self.own.is_id and _has_lost_digits(rows[self.own.columns[0]]):
             raise InputError(

@@ -155,13 +155,18 @@ _MARKS = (  # the longer first: a UTF-32 mark begins like one of UTF-16
 )
 
 
+_HOLLOW = re.compile(rb"[\r\n][;,|\t]+(?:[\r\n]|\Z)")
+_LINE = 1 << 10  # bytes of such a line that are looked for across chunks
+
+
 @dataclass(frozen=True)
 class Survey:
-    """What all the bytes of a text file say: its encoding, and whether its lines end in one way only."""
+    """What all the bytes of a text file say: its encoding, whether its lines end in one way only, and hold anything."""
 
     encoding: str
     marked: bool  # it begins with a byte-order mark
     uniform: bool  # all line ends are \\n, or all are \\r\\n
+    hollow: bool  # a line may hold separators alone, as spreadsheets have them below a table
 
 
 def survey(path: str, forced: str | None) -> Survey:
@@ -172,17 +177,19 @@ def survey(path: str, forced: str | None) -> Survey:
     guess = _named(forced, mark) if forced is not None else mark or "utf-8"
     wide = guess.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
     ends = _LineEnds()
-    valid = True
+    valid, hollow, before = True, wide, b""
     decoder = codecs.getincrementaldecoder(guess)()
     with _bytes(path) as file:
         for chunk in iter(lambda: file.read(_CHUNK), b""):
             if not wide and any(byte in chunk for byte in _NEVER):
                 raise InputError(_no_text(path))
             ends.see(chunk)
+            hollow = hollow or _HOLLOW.search(before + chunk) is not None
+            before = chunk[-_LINE:]
             valid = valid and _decodes(decoder, chunk)
     valid = valid and _decodes(decoder, b"", final=True)
     if valid:
-        return Survey(guess, mark is not None, ends.uniform and not wide)
+        return Survey(guess, mark is not None, ends.uniform and not wide, hollow)
     if forced is not None or mark is not None:
         raise InputError(
             f"the file {path!r} cannot be read: it is not a text in {guess}, name another encoding (encoding=)"
@@ -193,7 +200,7 @@ def survey(path: str, forced: str | None) -> Survey:
             if len(chunk.translate(None, _CONTROL)) != len(chunk):  # one that steers a terminal
                 raise InputError(_no_text(path))
             holes = holes or any(byte in chunk for byte in b"\x81\x8d\x8f\x90\x9d")
-    return Survey("latin-1" if holes else "cp1252", False, False)
+    return Survey("latin-1" if holes else "cp1252", False, False, hollow)
 
 
 def head(path: str, encoding: str) -> tuple[str, bool]:

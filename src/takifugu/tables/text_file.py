@@ -304,7 +304,8 @@ def _about_numbers(decided: Decided, reading: Reading) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     named = list(zip(decided.names, decided.columns, decided.cells, strict=True))
     numbers = [(name, column, cells) for name, column, cells in named if column.kind in ("whole", "real")]
-    if commas := tuple(name for name, column, _ in numbers if column.decimal == "," and column.kind == "real"):
+    marked = [(n, c) for n, c, cells in numbers if cells.shapes.decimal is not None or cells.shapes.ambiguous]
+    if commas := tuple(name for name, column in marked if column.decimal == "," and column.kind == "real"):
         found.append(Diagnostic("decimal-commas", columns=commas))
     if groups := tuple(name for name, column, _ in numbers if column.grouped):
         found.append(Diagnostic("grouped-digits", columns=groups))
@@ -342,6 +343,7 @@ class Part:
     skip: int
     encoding: str
     layout: Layout
+    hollow: bool
 
 
 @dataclass(frozen=True)
@@ -415,7 +417,7 @@ def _part(space: Workspace, path: str, reading: Reading, where: str) -> Part:
     layout = find_layout(start, complete=complete, reading=reading, where=where)
     plain = seen.encoding in ("utf-8", "utf-8-sig", "ascii") and seen.uniform
     if plain and layout.lines == (reading.header is not False):
-        return Part(path, path, layout.lines, seen.encoding, layout)
+        return Part(path, path, layout.lines, seen.encoding, layout, seen.hollow)
     # The engine is given UTF-8 with one kind of line end and nothing above the header, or a copy that is so: what it
     # makes of titles, of a header of several lines or of mixed line ends need not be known then.
     copy = space.new_file()
@@ -423,7 +425,7 @@ def _part(space: Workspace, path: str, reading: Reading, where: str) -> Part:
         for _ in range(layout.lines):
             source.readline()
         shutil.copyfileobj(source, target, 1 << 20)
-    return Part(path, str(copy), 0, seen.encoding, layout)
+    return Part(path, str(copy), 0, seen.encoding, layout, seen.hollow)
 
 
 def _raw(parts: list[Part]) -> str:
@@ -436,8 +438,10 @@ def _raw(parts: list[Part]) -> str:
         runs[-1][1].append(text(exactly(part.read)))
     width = parts[0].layout.width
     columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(width))
-    # A line with nothing in it is no row. The engine skips it, but not where it could be the one field of a row.
-    filled = " WHERE c0 IS NOT NULL" if width == 1 else ""
+    # A line with nothing in it, or separators alone, is no row. The engine skips the first, but not where it could be
+    # the one field of a row. To ask it of every file would have all columns read where one is counted.
+    cells = ", ".join(f"c{place}" for place in range(width))
+    filled = f" WHERE coalesce({cells}) IS NOT NULL" if width == 1 or any(part.hollow for part in parts) else ""
     return " UNION ALL ".join(
         f"SELECT * FROM read_csv([{', '.join(files)}], columns = {{{columns}}}, auto_detect = false, header = false, "
         f"skip = {skip}, delim = {text(sep)}, quote = '\"', escape = '\"', strict_mode = true, null_padding = false, "
