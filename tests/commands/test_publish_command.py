@@ -450,3 +450,15 @@ def test_a_private_fit_says_that_the_distribution_is_not_preserved(table):
     assert done.exit_code == 0, done.output
     report = html.unescape(table.with_name("published-report.html").read_text(encoding="utf-8"))
     assert "The distribution of the published columns is not preserved" in report
+
+
+def test_files_of_one_folder_stand_under_it_once_however_it_is_written(table, monkeypatch):
+    monkeypatch.chdir(table.parent)
+    asked = ["--secret", "diagnosis", "--columns", "stay", "--quiet"]
+    first = CliRunner().invoke(main, ["publish", table.name, "one.csv", *asked])
+    people = pd.read_csv(table)
+    pd.concat([people, people.assign(stay=people.stay + 100)]).to_csv(table, index=False)
+    second = CliRunner().invoke(main, ["publish", table.name, "two.csv", *asked, "--only-new"])
+    for done in (first, second):
+        assert done.exit_code == 0, done.stderr
+        assert [line for line in done.stdout.splitlines() if line.startswith("In ")] == ["In .:"]

@@ -374,9 +374,12 @@ def tell(
         *([] if positions is None else [(positions, "which row stands where, for takifugu audit (private)")]),
         (ledger.path, "remembers what was published (private)"),
     ]
-    for folder in dict.fromkeys(path.parent for path, _ in made_files):
-        out.print(f"In {os.fspath(folder)}:")
-        tell_files([(path.name, what) for path, what in made_files if path.parent == folder], out)
+    folders: dict[Path, list[tuple[Path, str]]] = {}
+    for path, what in made_files:
+        folders.setdefault(path.parent.resolve(), []).append((path, what))  # one folder, however it is written
+    for there in folders.values():
+        out.print(f"In {os.fspath(there[0][0].parent)}:")
+        tell_files([(path.name, what) for path, what in there], out)
 
 
 def _figures(made: "Calibration") -> dict[str, object]:

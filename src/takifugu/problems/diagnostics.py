@@ -610,7 +610,7 @@ _READING = {
         "that|give {reading:na=[...]} to change that}"
     ),
     "sentinels-treated": Template("{cells:rows} had a declared sentinel in {column!r}, read as missing"),
-    "labels-tidied": Template("labels of {columns:commas} are read in lower case, without spaces around them"),
+    "labels-tidied": Template("labels of {columns:some} are read in lower case, without spaces around them"),
     "labels-merged": Template("{cells:rows} of {column!r} became {into!r}: labels were merged"),
     "secret-merged": Template(
         "labels of the secret {column!r} were merged into {into!r}{rows:?, which has {rows:rows} now|}: they are not "
