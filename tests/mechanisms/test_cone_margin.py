@@ -143,6 +143,47 @@ def test_by_columns_nonsense_becomes_a_poor_channel_and_never_an_unsafe_one(monk
     assert promise_of(problem, ODDS).is_kept_by(channel)
 
 
+def test_by_columns_values_of_a_group_do_the_same_and_the_channel_is_proved_for_each(monkeypatch):
+    monkeypatch.setattr(cone_margin, "_MOST_GROUPS", 120)
+    problem = _rows(400)
+    rule = Optimal(solver="columns").settled(problem)
+    cones = Cones(rule, problem, ODDS)
+    group, count = cones._group, int(cones._group.max()) + 1
+    assert 1 < count <= 120 < len(table_of(problem).values)
+    made = cones.at(3.0).channel.as_list()
+    assert promise_of(problem, ODDS).is_kept_by(made)
+    sources, targets, shares = made.entries
+    matrix = np.zeros((len(group), len(made.outputs)))
+    matrix[sources, targets] = shares
+    for one in range(count):
+        rows = matrix[group == one]
+        assert rows == pytest.approx(np.broadcast_to(rows[0], rows.shape), abs=1e-5)
+
+
+def test_a_program_between_groups_is_that_of_channels_that_do_the_same_in_each():
+    problem = _rows(300)
+    rule, table = Optimal(solver="columns").settled(problem), table_of(problem)
+    everything = np.arange(len(table.values))
+    outputs = rule.covering(problem, 9)
+    group = rule.alike(problem, ODDS, 60)
+    whole, less = (rule.program_to(problem, ODDS, outputs, one) for one in (everything, group))
+    matrix = np.random.default_rng(0).dirichlet(np.ones(9), size=less.size[0])
+    assert less.mass @ (matrix * less.loss).sum(axis=1) == pytest.approx(
+        whole.mass @ (matrix[group] * whole.loss).sum(axis=1)
+    )
+    assert less.laws @ matrix == pytest.approx(whole.laws @ matrix[group])
+    spread = spreads(problem)
+    together = np.stack([np.bincount(group, weights=law) for law in spread])
+    assert together @ matrix**2 == pytest.approx(spread @ matrix[group] ** 2)
+
+
+def test_as_many_groups_as_values_are_the_values():
+    problem = _rows(50)
+    rule, size = Optimal(solver="columns").settled(problem), len(table_of(problem).values)
+    assert rule.alike(problem, ODDS, size).tolist() == list(range(size))
+    assert int(rule.alike(problem, ODDS, size - 1).max()) < size - 1
+
+
 def test_what_a_draw_needs_is_a_sum_over_it(monkeypatch):
     monkeypatch.setattr(cone_margin, "_LEAST_EVEN", 1.0)
     monkeypatch.setattr(cone_margin, "_MOST_EVEN", 1.0)

@@ -36,6 +36,7 @@ _LEAST_WORTH = 1e-6  # of the dearest deviation
 _LOOK, _COARSE, _FINE = 0.03, 0.01, 1e-3  # of the cost: which outputs are used, and channels of thousands and others
 _LEAST_MOVE = 1e-4  # of an input: less is what an interior point leaves everywhere
 _LEAST_OUTPUTS, _MOST_OUTPUTS = 120, 150  # of thousands of values: through fewer a linear margin costs no more
+_MOST_GROUPS = 2_500  # of values that lie close together and tell alike: through so few outputs they may do the same
 _POOR = 0.05  # of the cost: a channel so much dearer than the best is no answer
 _NONE = "no channel was found that keeps what the rows leave open in hand: guarantee less, or give a coarser domain"
 
@@ -56,11 +57,12 @@ def has_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> bool:
 
 
 def _outputs_of(problem: Problem) -> int:
-    """Through how many outputs thousands of values are published, that a step takes a second or less."""
+    """Through how many outputs thousands of values are published, that a step takes a second or two."""
     table = table_of(problem)
-    values, rank = len(table.values), len(table.pairs) + 2 * len(table.laws)
+    values, rank = min(len(table.values), _MOST_GROUPS), len(table.pairs) + 2 * len(table.laws)
     by_rows = int((_MOST_STEP / values) ** 0.5) // rank
-    return max(1, min(_MOST_OUTPUTS, values, by_rows, _MOST_ENTRIES // (values * len(table.pairs))))
+    most = int(_MOST_OUTPUTS * max(1.0, len(table.values) / _MOST_GROUPS) ** 0.5)
+    return max(1, min(most, values, by_rows, _MOST_ENTRIES // (values * len(table.pairs))))
 
 
 class Cones:
@@ -72,7 +74,10 @@ class Cones:
         self._places: Indices | None = None
         if rule.solver == "columns":
             self._places = rule.covering(problem, _outputs_of(problem))
-            self._margined = Margined(rule.program_to(problem, asked, self._places), self._spread)
+            self._group = rule.alike(problem, asked, _MOST_GROUPS)
+            program = rule.program_to(problem, asked, self._places, self._group)
+            together = np.stack([np.bincount(self._group, weights=law) for law in self._spread])
+            self._margined = Margined(program, together.astype(np.float64))
         else:
             self._margined = Margined(rule.program(problem, asked), self._spread[:, rule.support(problem)])
         program = self._margined.program
@@ -122,7 +127,7 @@ class Cones:
         """The same through few outputs, as moves."""
         matrix, _ = self._solved(factor, self._outputs, goal=_COARSE)
         self._outputs = self._common(matrix, _RARE)
-        matrix = np.where(self._common(matrix, _TRACES) & (matrix > _LEAST_MOVE), matrix, 0.0)
+        matrix = np.where(self._common(matrix, _TRACES) & (matrix > _LEAST_MOVE), matrix, 0.0)[self._group]
         sources, targets = np.nonzero(matrix)
         shares = matrix[sources, targets] / matrix.sum(axis=1)[sources]
         channel = self.rule.proved_moves(self.problem, self.asked, Moves(sources, places[targets], shares))

@@ -43,7 +43,7 @@ from takifugu.mechanisms.optimal.finite_problem import (
 from takifugu.mechanisms.optimal.lower_bound import Duals, lower_bound, to_state
 from takifugu.mechanisms.optimal.program import Indices, Mask, Program
 from takifugu.mechanisms.optimal.repair import repaired, repaired_moves
-from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, covering
+from takifugu.mechanisms.optimal.restricted_master import ColumnProgram, alike, covering
 from takifugu.mechanisms.optimal.solving import solve, solve_faint
 from takifugu.mechanisms.optimal.tangent_cuts import FiniteOrder
 from takifugu.mechanisms.optimal.with_delta import Multipliers, WithDelta
@@ -275,14 +275,28 @@ class Optimal(Mechanism):
         """The places of the values that `program` is about."""
         return _support(self.settled(problem), table_of(problem))
 
-    def program_to(self, problem: Problem, asked: Guarantee, outputs: Indices) -> Program:
-        """The program of bounded odds and nothing else, between all values and some of them."""
+    def program_to(self, problem: Problem, asked: Guarantee, outputs: Indices, group: Indices) -> Program:
+        """The program of bounded odds and nothing else, between groups of all values and some of them."""
         table = table_of(problem)
         cells = _cells(self.loss, self.weights, problem, None)
-        loss = cells.between(np.arange(len(cells)), outputs)
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        loss = cells.between(order, outputs)
+        if len(starts) < len(order):
+            weight = table.mass[order, None] + 1e-300  # of groups that nobody is in, all alike
+            loss = np.add.reduceat(weight * loss, starts) / np.add.reduceat(weight, starts)
         return Program(
-            laws=table.laws, constraints=table.pairs, mass=table.mass, loss=loss, alpha=math.inf, epsilon=asked.epsilon
+            laws=np.add.reduceat(table.laws[:, order], starts, axis=1),
+            constraints=table.pairs,
+            mass=np.add.reduceat(table.mass[order], starts),
+            loss=loss,
+            alpha=math.inf,
+            epsilon=asked.epsilon,
         )
+
+    def alike(self, problem: Problem, asked: Guarantee, most: int) -> Indices:
+        """Which values lie close together and tell alike: a group for each, so many of them at most."""
+        return alike(_column_program(replace(self, keep=None, caution=0.0), problem, asked.epsilon), most)
 
     def covering(self, problem: Problem, number: int) -> Indices:
         """The places of so many values that stand for all others at the least cost, about.

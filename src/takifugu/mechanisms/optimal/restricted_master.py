@@ -553,6 +553,28 @@ def _kinds(program: ColumnProgram) -> Indices:
     return np.asarray(laws.argmax(axis=0) * (_BANDS + 1) + np.minimum(steps, _BANDS).astype(np.intp))
 
 
+def alike(program: ColumnProgram, most: int) -> Indices:
+    """A group for each value, of those that lie close together and tell alike: no more groups than so many, about.
+
+    Args:
+        program: the problem.
+        most: how many groups; as many values are groups of one each.
+
+    Returns:
+        Numbers from 0 on.
+    """
+    kind, each = _kinds(program), 1
+    found = np.arange(program.size)
+    while int(found.max()) >= most and each < program.size:
+        each += each // 2 + 1
+        parts = program.cells.parts(np.random.default_rng(0), most=each, least=lambda _: True)
+        part = np.empty(program.size, dtype=np.intp)
+        for place, inside in enumerate(parts):
+            part[inside] = place
+        found = np.unique(part * (int(kind.max()) + 1) + kind, return_inverse=True)[1].reshape(-1)
+    return found
+
+
 def nearest(program: ColumnProgram, outputs: Indices) -> Indices:
     """The outputs that cost each input least, as places input × outputs + output."""
     nothing = np.zeros((0, program.size))
