@@ -1,7 +1,8 @@
 """Before a table is counted: whether its records were published before, which are new, and whether people repeat."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +15,17 @@ from takifugu.releases import (
     Ledger,
     Recognition,
     as_frame,
+    batches,
     ledger_beside,
     ledgers_beside,
     require_id,
     require_one_row,
 )
-from takifugu.tables import Coded, Reading, Table, as_read, files_behind, how_many, stream
+from takifugu.tables import Coded, Reading, Table, files_behind, how_many, stream
 
 if TYPE_CHECKING:
-    import narwhals as nw
     import numpy as np
     import numpy.typing as npt
-    from narwhals.typing import IntoDataFrame
 
 
 def default_ledger(table: Table, file: Path, read: Sequence[str]) -> Path:
@@ -133,7 +133,7 @@ def refuse_kept_order(table: object, *, order: str, columns: Sequence[str], read
     if order != KEEP or not set(columns) <= set(_columns(table) or ()):
         return
     seen = Arrangement(columns)
-    for rows in _batches(table, reading, columns):
+    for rows in batches(table, reading, columns):
         seen.look({name: Coded.of(rows[name]) for name in seen.names})
     seen.refuse()
 
@@ -162,9 +162,9 @@ def refuse_elsewhere(table: object, ledger: Ledger | None, read: Sequence[str], 
     near: list[str | os.PathLike[str]] = [*files_behind(table), *([] if ledger is None else [ledger.path])]
     if names is not None and near:
         beside = Beside(near, ledger, read=read, available=names)
-        if beside.recognitions:
-            _look(table, reading, beside.recognitions)
-        beside.refuse()
+        beside.refuse_among(partial(batches, table, reading))
+        if isinstance(table, Table):
+            table.require_unchanged()
 
 
 def _of_people(seen: Recognition, hashes: "npt.NDArray[np.uint64]", repeats: str) -> list[Diagnostic]:
@@ -184,18 +184,10 @@ def _columns(table: object) -> list[str] | None:
     return frame.columns if isinstance(frame, nw.DataFrame) else None
 
 
-def _batches(table: object, reading: Reading | None, columns: Sequence[str]) -> "Iterator[nw.DataFrame[IntoDataFrame]]":
-    if isinstance(table, Table):
-        yield from stream(table, columns)
-    else:
-        frame: Any = as_frame(table)
-        yield frame if reading is None else as_read(frame, reading)
-
-
 def _look(table: object, reading: Reading | None, looking: Iterable[Recognition]) -> None:
     looking = list(looking)
     columns = list(dict.fromkeys(name for one in looking for name in one.columns))
-    for rows in _batches(table, reading, columns):
+    for rows in batches(table, reading, columns):
         for one in looking:
             one.look(rows)
     if isinstance(table, Table):

@@ -14,6 +14,7 @@ from takifugu.releases.file_release import release_file as release_file
 from takifugu.releases.frames import INSECURE as INSECURE
 from takifugu.releases.frames import POSITION as POSITION
 from takifugu.releases.frames import as_frame as as_frame
+from takifugu.releases.frames import batches as batches
 from takifugu.releases.frames import check_format as check_format
 from takifugu.releases.frames import collected as collected
 from takifugu.releases.frames import protected as protected

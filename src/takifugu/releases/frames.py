@@ -23,13 +23,17 @@ from takifugu.releases.plan import SHUFFLE, Places, Plan, shuffled
 from takifugu.tables import (
     SAME_NAME,
     Coded,
+    Reading,
+    Table,
     as_float,
+    as_read,
     as_text,
     attempt,
     in_usual_types,
     is_counted_as_text,
     kind_of,
     plain,
+    stream,
 )
 
 if TYPE_CHECKING:
@@ -306,6 +310,24 @@ def as_frame(
     return wrapped if isinstance(wrapped, nw.DataFrame | nw.LazyFrame | nw.Series) else None
 
 
+def batches(table: object, reading: Reading | None, columns: Sequence[str]) -> "Iterator[nw.DataFrame[IntoDataFrame]]":
+    """The rows of an opened file as they are read, or those of a table in memory at once.
+
+    Args:
+        table: an open `Table`, or a table in memory.
+        reading: how the latter is to be read.
+        columns: those that are wanted of a file.
+
+    Returns:
+        Tables under narwhals.
+    """
+    if isinstance(table, Table):
+        yield from stream(table, columns)
+    else:
+        frame: Any = as_frame(table)
+        yield frame if reading is None else as_read(frame, reading)
+
+
 def collected(frame: "nw.LazyFrame[IntoLazyFrame]") -> "nw.DataFrame[IntoDataFrame]":
     """A lazy table, made; the engine's own error is let go of, since it may quote a record."""
     whole, why = attempt(frame.collect)
@@ -376,10 +398,7 @@ def release_frame(frame: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Col
 def refuse_known_nearby(rows: "nw.DataFrame[IntoDataFrame]", plan: Plan, read: Sequence[str]) -> None:
     """Raise where another ledger in the folder of this one knows some of the rows: a table in memory has no other."""
     near = [] if plan.ledger is None else [plan.ledger.path]
-    beside = Beside(near, plan.ledger, read=read, available=rows.columns)
-    for one in beside.recognitions:
-        one.look(rows)
-    beside.refuse()
+    Beside(near, plan.ledger, read=read, available=rows.columns).refuse_among(lambda _: [rows])
 
 
 def ready(rows: "nw.DataFrame[IntoDataFrame]", plan: Plan, columns: Columns) -> Array:

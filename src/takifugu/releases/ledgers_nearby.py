@@ -2,14 +2,19 @@
 
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from takifugu.errors import LedgerError
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledger_file import is_ledger
 from takifugu.releases.records import Recognition
 from takifugu.tables import Table, files_behind, stream
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 def ledger_beside(path: str | os.PathLike[str]) -> Path:
@@ -74,6 +79,14 @@ class Beside:
         """Those that know some of the rows, once all were shown."""
         return [ledger for ledger, rows in self._looking if ledger.known_rows(rows)]
 
+    def refuse_among(self, batches: "Callable[[list[str]], Iterable[nw.DataFrame[Any]]]") -> None:
+        """Show them these rows, of the columns that they need, and raise where one of them knows some."""
+        columns = list(dict.fromkeys(name for one in self.recognitions for name in one.columns))
+        for rows in batches(columns) if columns else ():
+            for one in self.recognitions:
+                one.look(rows)
+        self.refuse()
+
     def refuse(self) -> None:
         """Raise where one of them knows some of the rows: another ledger, or none, would not count what went out."""
         for ledger in self.knowing:
@@ -87,9 +100,4 @@ class Beside:
 
 def refuse_known_elsewhere(table: Table, ledger: Ledger | None, read: Iterable[str]) -> None:
     """Raise where another ledger beside a file knows some of its rows, of which something is to leave."""
-    beside = Beside(files_behind(table), ledger, read=read, available=table.columns)
-    columns = list(dict.fromkeys(name for one in beside.recognitions for name in one.columns))
-    for rows in stream(table, columns) if columns else ():
-        for one in beside.recognitions:
-            one.look(rows)
-    beside.refuse()
+    Beside(files_behind(table), ledger, read=read, available=table.columns).refuse_among(partial(stream, table))

@@ -2,21 +2,15 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from takifugu.channels import BitSource, OsBits
 from takifugu.errors import InputError
 from takifugu.queries import Cells, PrivateCounts
-from takifugu.releases.frames import as_frame
+from takifugu.releases.frames import batches
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledgers_nearby import refuse_known_elsewhere
 from takifugu.releases.records import Recognition, most_alike, require_id
-from takifugu.tables import Reading, Table, as_read, stream
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import narwhals as nw
+from takifugu.tables import Reading, Table
 
 
 def private_counts(
@@ -87,8 +81,11 @@ def counted_once(
     elif id is not None:
         seen = Recognition(b"for this look alone", require_id(id, opened.columns))
     if seen is not None:
-        for rows in _batches(table, opened, reading, seen.columns):
+        is_file = isinstance(table, str | os.PathLike | Table)
+        for rows in batches(opened if is_file else table, reading, seen.columns):
             seen.look(rows)
+        if is_file:
+            opened.require_unchanged()
         if seen.own.is_id and most_alike(seen.in_order(seen.own)) > 1:
             raise InputError(
                 f"a person has several rows by {seen.own.words}, and private counts are about one row each: what the "
@@ -99,14 +96,3 @@ def counted_once(
     if book is not None and seen is not None:
         book.charge_counts(seen, cells.epsilon)  # before any noise is drawn: nothing leaves unpaid
     return PrivateCounts.with_noise(cells, counts, source)
-
-
-def _batches(
-    table: object, opened: Table, reading: Reading | None, columns: Sequence[str]
-) -> "Iterator[nw.DataFrame[Any]]":
-    if isinstance(table, str | os.PathLike | Table):
-        yield from stream(opened, columns)
-        opened.require_unchanged()
-    else:
-        frame: Any = as_frame(table)
-        yield frame if reading is None else as_read(frame, reading)

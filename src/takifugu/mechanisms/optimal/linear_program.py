@@ -3,9 +3,10 @@
 With α = ∞ every promise and wish is linear. The dual values it returns prove a bound like any others.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -306,15 +307,45 @@ def everywhere(program: Program, pairs: Indices) -> Shown:
 
 
 @dataclass(frozen=True)
-class Many:
+class _Screened(ABC):
+    """A program whose rows are written down as they bind."""
+
+    program: Program
+
+    first: ClassVar[int]
+    more: ClassVar[int]
+
+    def hardest(self, allowed: Mask) -> Shown:
+        """The pairs that hardly any change at all gives away the most, at every output."""
+        start = hardly_changed(self.program, allowed)
+        return self._shown(np.unique(self._candidates(start, self.first, least=0.0)))
+
+    def broken(self, matrix: Array, shown: Shown) -> Shown | None:
+        """The rows, and more that a channel breaks; None where it breaks no others."""
+        more = self._candidates(matrix, self.more, least=self.program.factor * (1.0 + _BROKEN))
+        rows = np.union1d(shown.pairs * self.program.size[1] + shown.outputs, more)
+        return None if len(rows) == len(shown.pairs) else self._shown(rows)
+
+    def _shown(self, rows: Indices) -> Shown:
+        return Shown(*np.divmod(rows, self.program.size[1]))
+
+    @abstractmethod
+    def _candidates(self, matrix: Array, count: int, *, least: float) -> Indices:
+        """Rows, as pair × outputs + output, whose odds are above `least`."""
+
+
+@dataclass(frozen=True)
+class Many(_Screened):
     """A program of many laws, each hidden from all others that pairs lead to; which family each is of; its pairs.
 
     The pair that breaks an output's odds the most is then one of the largest and the least that show it.
     """
 
-    program: Program
     family: Indices
     place: Indices
+
+    first: ClassVar[int] = _FIRST
+    more: ClassVar[int] = _MORE
 
     @classmethod
     def of(cls, program: Program) -> "Many | None":
@@ -323,20 +354,6 @@ class Many:
             return None
         family, whole = families(program)
         return cls(program, family, places(program)) if whole.all() and np.bincount(family).max() > _MANY else None
-
-    def hardest(self, allowed: Mask) -> Shown:
-        """The pairs that hardly any change at all gives away the most, at every output."""
-        start = hardly_changed(self.program, allowed)
-        return self._shown(np.unique(self._candidates(start, _FIRST, least=0.0)))
-
-    def broken(self, matrix: Array, shown: Shown) -> Shown | None:
-        """The rows, and more that a channel breaks; None where it breaks no others."""
-        more = self._candidates(matrix, _MORE, least=self.program.factor * (1.0 + _BROKEN))
-        rows = np.union1d(shown.pairs * self.program.size[1] + shown.outputs, more)
-        return None if len(rows) == len(shown.pairs) else self._shown(rows)
-
-    def _shown(self, rows: Indices) -> Shown:
-        return Shown(*np.divmod(rows, self.program.size[1]))
 
     def _candidates(self, matrix: Array, count: int, *, least: float) -> Indices:
         """Rows, as pair × outputs + output, whose odds are above `least`, of laws that show an output most or least."""
@@ -356,10 +373,11 @@ class Many:
 
 
 @dataclass(frozen=True)
-class ManyPairs:
+class ManyPairs(_Screened):
     """A program of many pairs in small families, such as the two states at each time of a chain: few of them bind."""
 
-    program: Program
+    first: ClassVar[int] = _FIRST_OF_ALL
+    more: ClassVar[int] = _MORE_OF_ALL
 
     @classmethod
     def of(cls, program: Program) -> "ManyPairs | None":
@@ -367,20 +385,6 @@ class ManyPairs:
         if len(program.constraints) <= _MANY_PAIRS or np.count_nonzero(program.laws) <= len(program.laws):
             return None
         return cls(program)
-
-    def hardest(self, allowed: Mask) -> Shown:
-        """The pairs that hardly any change at all gives away the most, at every output."""
-        start = hardly_changed(self.program, allowed)
-        return self._shown(self._candidates(start, _FIRST_OF_ALL, least=0.0))
-
-    def broken(self, matrix: Array, shown: Shown) -> Shown | None:
-        """The rows, and more that a channel breaks; None where it breaks no others."""
-        more = self._candidates(matrix, _MORE_OF_ALL, least=self.program.factor * (1.0 + _BROKEN))
-        rows = np.union1d(shown.pairs * self.program.size[1] + shown.outputs, more)
-        return None if len(rows) == len(shown.pairs) else self._shown(rows)
-
-    def _shown(self, rows: Indices) -> Shown:
-        return Shown(*np.divmod(rows, self.program.size[1]))
 
     def _candidates(self, matrix: Array, count: int, *, least: float) -> Indices:
         """Rows, as pair × outputs + output: of each output the pairs whose odds are the most above `least`."""
