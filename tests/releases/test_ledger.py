@@ -21,6 +21,7 @@ from takifugu.channels import WHOLE, GaussianNoise
 from takifugu.divergences import renyi_divergence
 from takifugu.errors import BudgetError, CompositionError, InputError, LedgerError
 from takifugu.laws.mixture import Mixture
+from takifugu.releases.accounts import Account
 from takifugu.releases.ledger import Ledger
 from takifugu.releases.ledger_file import require_place
 
@@ -504,3 +505,9 @@ def test_a_budget_is_a_calibration_with_noise(tmp_path):
         Ledger(tmp_path / "l.db", budget=1.0)
     with pytest.raises(InputError, match="theta must be a finite number"):
         hand_made(math.inf, epsilon=1.0)
+
+
+def test_a_channel_from_a_list_has_no_room_within_a_budget_of_noise():
+    account = Account(2.0, "a budget", releases=1, spent=WHOLE // 2)
+    with pytest.raises(CompositionError, match="another kind of noise"):
+        account.charged({"theta": math.inf.hex()})

@@ -132,9 +132,12 @@ class Account:
 
     def charged(self, noise: dict[str, str]) -> "tuple[Account, dict[str, str]]":
         """This account after a release with that noise, and what is written down; or a refusal."""
-        if "covariance" in noise or noise.get("noise", GaussianNoise.kind) != self.kind:
+        theta = float.fromhex(noise["theta"])
+        # A channel from a list is written as infinite noise and is none: it would cost a budget of noise nothing.
+        is_other = math.isinf(theta) and not self.is_finite
+        if "covariance" in noise or noise.get("noise", GaussianNoise.kind) != self.kind or is_other:
             raise CompositionError(_OTHER_KIND)
-        cost = self._affordable(float.fromhex(noise["theta"]))
+        cost = self._affordable(theta)
         return replace(self, releases=self.releases + 1, spent=self.spent + cost), noise | {"share": str(cost)}
 
     def _affordable(self, theta: float) -> int:

@@ -116,11 +116,12 @@ def with_unseen(counts: npt.ArrayLike, pseudo: npt.ArrayLike) -> Array:
     [0.5, 0.2, 0.1, 2.5, 1.1666666666666665]
     """
     c, added = np.asarray(counts, dtype=np.float64), np.array(pseudo, dtype=np.float64)
-    unseen = (c == 0) & (added > 0)
+    unseen = c == 0  # those too that are so far from all rows that nothing of a normal is left there
     had, rows, alone = float(added[unseen].sum()), float(c.sum()), float((c == 1).sum())
     if had > 0:
         missed = alone * rows / max(rows - alone, 1.0)  # so that its share of all is f₁/n
-        added[unseen] = added[unseen] * max(1.0, missed / had) + 1.0 / unseen.sum()
+        added[unseen] = np.maximum(added[unseen], missed * (added[unseen] / had))
+    added[unseen] += 1.0 / max(int(unseen.sum()), 1)
     return added
 
 
