@@ -188,6 +188,15 @@ def test_values_that_hardly_anybody_has_are_published_too():
     check(replace(program, laws=laws), found)
 
 
+def test_a_value_that_the_solver_leaves_out_goes_somewhere():
+    rng = np.random.default_rng(400)
+    rows = list(itertools.product(range(5), "pqrs"))
+    laws = {s: Finite(rows, rng.dirichlet(np.full(len(rows), 0.1)) * 100) for s in "ab"}
+    found = tk.calibrate(laws, odds=1.5, options={"solver": "columns", "rounds": 2})
+    best = tk.calibrate(laws, odds=1.5, preserve=None)
+    assert best.lower_bound * (1 - 1e-6) <= found.error <= 1.003 * best.error + 1e-4
+
+
 def laws_of(seed):
     rng = np.random.default_rng(seed)
     return {s: Finite(ROWS, rng.dirichlet(np.full(len(ROWS), 0.5)) * 50) for s in "abc"}

@@ -260,7 +260,14 @@ class Master:
         """The shares of the last round, and the prices of the round that proves the most."""
         sources, targets = self.offered(last)
         kept = last.amounts > _DUST * np.minimum(1.0, self.weight * self.program.size)[sources]
-        sources, targets, amounts = sources[kept], targets[kept], last.amounts[kept]
+        # HiGHS may leave an input out that hardly anybody has: it goes where it costs least, and repair has its say.
+        order = np.lexsort((self.cost[: kept.size], sources))
+        cheapest = order[np.searchsorted(sources[order], np.arange(self.program.size))]
+        lost = cheapest[np.bincount(sources[kept], minlength=self.program.size) == 0]
+        kept[lost] = True
+        amounts = last.amounts.copy()
+        amounts[lost] = 1.0
+        sources, targets, amounts = sources[kept], targets[kept], amounts[kept]
         shares = amounts / np.bincount(sources, weights=amounts, minlength=self.program.size)[sources]
         gap = (last.cost - bound) / max(last.cost, 1e-300)
         prices = self.rows.to_members(proof.limits)
