@@ -235,3 +235,24 @@ def test_multipliers_of_another_kind_are_refused(calibration):
 def test_the_same_is_found_again():
     problem, asked = problem_of(8, secrets=3), asked_for(alpha=2.0, epsilon=0.5)
     assert BY_COLUMNS.find(problem, asked).channel == BY_COLUMNS.find(problem, asked).channel
+
+
+@pytest.mark.parametrize("odds", [None, 3.0])
+def test_confidence_at_a_finite_order_is_by_deviations_in_hand(odds):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    secret = rng.choice(["x", "y"], 800)
+    a = np.clip(rng.poisson(np.where(secret == "x", 2, 3)), 0, 4)
+    priors = tk.fit_priors(
+        pd.DataFrame({"s": secret, "a": a, "b": rng.choice(list("pqr"), 800)}), secret="s", query=tk.Row("a", "b")
+    )
+    asked = {"alpha": 2.0, "epsilon": 0.2} | ({} if odds is None else {"odds": odds})
+    found = tk.calibrate(priors, **asked, confidence=0.9, options={"solver": "columns"})
+    # No cones are known for an order: every output keeps deviations in hand, which is proved for the sample's laws,
+    # is no lower bound, and costs more than cuts for the sample alone; fresh draws judge it.
+    assert dict(found.options)["caution"] > 0
+    assert found.lower_bound is None
+    assert found.meets_budget()
+    assert found.evidence.holds(found.problem, found.channel, found.guarantee)
+    assert found.evidence.without < found.error

@@ -134,7 +134,7 @@ def _scales(program: ColumnProgram, *, laws: Array, sources: Indices, targets: I
 _MOST_ROWS = 50_000  # of a program that HiGHS' simplex solves in seconds,
 _MOST_OF_MANY = 6_000  # and of one with more than three laws
 _LEAST_OUTPUTS = 40  # that an interior point needs to be worth its while
-_CUTS = 5  # of each law and output, with the row of what it publishes
+_CUTS = 4  # rows of each law and each pair of a finite order, for an output: most of them cuts
 _MOST_LEAN = 2  # laws with something in hand: few outputs for thousands of inputs are slow for a simplex with more
 _TIMES = 5  # rounds of pricing for one round of parts
 _GROUPS = 150  # of the coarse channel, about
@@ -254,16 +254,16 @@ def fits(program: ColumnProgram, outputs: int) -> bool:
     """Whether all rows can be free at once."""
     if program.lean > 0 and len(program.members) > _MOST_LEAN:
         return False
-    laws = 0 if program.order is None else len(program.order.laws)
-    return fit(program.size, program.groups, outputs, laws=laws)
+    cut = 0 if program.order is None else len(program.order.laws) + len(program.order.pairs)
+    return fit(program.size, program.groups, outputs, cut=cut)
 
 
-def fit(inputs: int, groups: Sequence[Sequence[int]], outputs: int | None = None, *, laws: int = 0) -> bool:
+def fit(inputs: int, groups: Sequence[Sequence[int]], outputs: int | None = None, *, cut: int = 0) -> bool:
     """Whether one program holds so many inputs, groups of laws and outputs, by default as many as inputs.
 
-    And so many laws of a finite order, with a few cuts each.
+    And so many laws and pairs of a finite order, with a few cuts each.
     """
-    rows = sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups) + _CUTS * laws
+    rows = sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups) + _CUTS * cut
     most = _MOST_OF_MANY if has_many_laws(groups) else _MOST_ROWS
     return inputs + rows * (inputs if outputs is None else outputs) <= most
 

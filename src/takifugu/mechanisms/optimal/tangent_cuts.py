@@ -22,7 +22,7 @@ from takifugu.mechanisms.optimal.program import Excess, Indices, Sides
 if TYPE_CHECKING:
     from highspy import Highs, HighsSolution
 
-_SPARED = 1e-3  # of the budget: between the cuts, what lies above them is at most this
+_SPARED = 2e-3  # of the budget: between the cuts, what lies above them is at most this
 _STEEPEST = 20.0  # logarithm of the largest slope of a plane, in units of the budget
 _LARGEST = math.log(1e6)  # and of the largest ratio
 _COVERED = 0.95  # of what the cuts are off by: the rest waits for the next round
