@@ -239,6 +239,14 @@ def test_deviations_are_spent_where_they_cost_little():
     assert ours < even
 
 
+def test_of_many_values_no_output_is_given_fewer_deviations_than_a_normal_one():
+    skew = np.array([-3.0, 0.0, 0.4, 9.0])
+    assert cone_margin.bent(skew, 4.0, least=0.6) == pytest.approx([0.6, 1.0, 1.25, 2.5])
+    assert cone_margin.bent(skew, 4.0, least=1.0) == pytest.approx([1.0, 1.0, 1.25, 2.5])
+    few, many = (Cones(Optimal(keep="marginal").settled(one), one, ODDS) for one in (_problem(64), _problem(65)))
+    assert (few._least_bent, many._least_bent) == (0.6, 1.0)
+
+
 def _counts(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
     from takifugu.mechanisms.draws import posterior
 

@@ -30,7 +30,8 @@ _LEAST_REST = 1e-6  # of a law beside one value: of what all have no draw says h
 _RARE = 0.01  # of all that is published
 _TRACES = 1e-3  # of it: the rarest outputs that hold no more are mostly what an interior point leaves everywhere
 _TRACE = 1e-5  # of all that is published, below which an output is given up
-_LEAST_BENT, _MOST_BENT = 0.6, 2.5
+_LEAST_BENT, _MOST_BENT = {True: 0.6, False: 1.0}, 2.5  # of up to so many values, and of more
+_FEW_VALUES = 64
 _LEAST_EVEN, _MOST_EVEN = 0.7, 1.5  # of the factor that all have in common
 _LEAST_WORTH = 1e-6  # of the dearest deviation
 _LOOK, _COARSE, _FINE = 0.03, 0.01, 1e-3  # of the cost: which outputs are used, and channels of thousands and others
@@ -87,6 +88,7 @@ class Cones:
             self._outputs[:] = False
             self._outputs[rule.covering(problem, max(_MOST_OUTPUTS, program.size[1] // 2))] = True
         self._is_first = True
+        self._least_bent = _LEAST_BENT[program.size[0] <= _FEW_VALUES]
         self._skew = np.zeros((len(program.constraints), program.size[1]))
         self._saved, self._kept = np.zeros_like(self._skew), np.zeros_like(self._skew)
         self._had, self._bends = np.zeros_like(self._skew), np.ones_like(self._skew)
@@ -150,7 +152,7 @@ class Cones:
         """The channel between the program's values through some outputs, and which it uses more than in traces."""
         program = self._margined.program
         even = uneven(self._saved, factor)
-        self._kept, self._bends = self._saved, bent(self._skew, even)
+        self._kept, self._bends = self._saved, bent(self._skew, even, least=self._least_bent)
         self._had = even * self._bends
         found = with_margin(self._margined.narrowed(outputs), self._had[:, outputs], goal=goal)
         if found is None or not found.gap <= _POOR:
@@ -214,7 +216,7 @@ class Cones:
         return np.asarray(np.maximum(np.array(squares) - off, 0.0))
 
 
-def bent(skew: Array, factor: float | Array) -> Array:
+def bent(skew: Array, factor: float | Array, *, least: float) -> Array:
     """What a factor is multiplied by for what is skewed, by Cornish's and Fisher's expansion, within bounds.
 
     A quantile of what is skewed lies further out than that of a normal; the first term of the expansion says by how
@@ -223,11 +225,13 @@ def bent(skew: Array, factor: float | Array) -> Array:
     Args:
         skew: the third moment of each constraint, in deviations.
         factor: how many deviations are kept in hand.
+        least: the least multiplier. Of many values one below 1 makes an output fail that is skewed otherwise in the
+            next channel, and each channel asks for more deviations than the one before.
 
     Returns:
         A multiplier for each. It steers a search; what is found is judged by draws.
     """
-    return np.clip(1 + skew * (factor**2 - 1) / (6 * factor), _LEAST_BENT, _MOST_BENT)
+    return np.clip(1 + skew * (factor**2 - 1) / (6 * factor), least, _MOST_BENT)
 
 
 def savings(worth: Array) -> Array:
