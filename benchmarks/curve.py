@@ -28,8 +28,8 @@ from takifugu.reports.svg import PICTURE_WIDTH, Panel, Picture, Scale, legend, s
 PICTURE = Path(__file__).parents[1] / "docs/images/curve.svg"
 ODDS = 1.5
 VALUES, SECRETS, BELIEFS, ROWS = (
-    (12, 25, 50, 100, 200, 400),
-    (2, 5, 12, 25, 50),
+    (12, 25, 50, 100, 200, 400, 800),
+    (2, 5, 12, 25, 50, 200, 500, 1_000),
     (1, 4, 16, 64, 256),
     (100_000, 1_000_000, 3_000_000),
 )

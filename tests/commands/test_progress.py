@@ -10,11 +10,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 import takifugu as tk
 from takifugu import _work as _listening
 from takifugu._work import detail, listening, tell
+from takifugu.cli import main
 from takifugu.commands import progress
 
 
@@ -227,3 +229,17 @@ def test_what_the_library_logs_stands_above_the_line(monkeypatch):
         log.warning("another: give odds")
     log.warning("nobody hears this")
     assert file.getvalue() == "another: give --odds\n"
+
+
+def test_a_publication_says_of_about_how_long_it_searches_and_how_many_rows_are_left(monkeypatch, tmp_path):
+    monkeypatch.setattr(progress, "_BEAT", 0.01)
+    monkeypatch.setattr(progress, "_SELDOM", 0.0)  # every beat is a line, as every twentieth second is in a file
+    monkeypatch.setattr(progress, "WORTH_COUNTING", 0.0)
+    monkeypatch.setattr(_listening, "WORTH_COUNTING", 0.0)
+    monkeypatch.setattr("takifugu.mechanisms.Size.seconds", 3_000.0)  # so that it holds on any machine
+    asked = ["--secret", "schoolsup", "--columns", "G3", "--odds", "3", "--preserve", "none"]
+    ended = CliRunner().invoke(main, ["publish", "student-por", str(tmp_path / "out.csv"), *asked])
+    assert ended.exit_code == 0, ended.output
+    lines = [line.strip() for line in ended.stderr.splitlines()]
+    assert any(re.fullmatch(r"… \d+ s of about 50 min: Trying how wide .*", line) for line in lines)
+    assert not any(" of about 50 min" in line and "rows" in line for line in lines)  # what is expected ends with it
