@@ -29,7 +29,7 @@ PICTURE = Path(__file__).parents[1] / "docs/images/curve.svg"
 ODDS = 1.5
 VALUES, SECRETS, BELIEFS, ROWS = (
     (12, 25, 50, 100, 200, 400, 800),
-    (2, 5, 12, 25, 50, 200, 500, 1_000),
+    (2, 5, 12, 25, 50),
     (1, 4, 16, 64, 256),
     (100_000, 1_000_000, 3_000_000),
 )
@@ -87,7 +87,7 @@ def beliefs(count: int) -> dict[str, dict[str, tk.Finite]]:
 def calibrate(problem: dict[str, tk.Finite] | dict[str, dict[str, tk.Finite]]) -> None:
     first = next(iter(problem.values()))
     if isinstance(first, tk.Finite):
-        tk.calibrate(problem, odds=ODDS, **({"keep": None} if len(first.values) == len(problem) else {}))
+        tk.calibrate(problem, odds=ODDS, **({"preserve": None} if len(first.values) == len(problem) else {}))
         return
     others = dict(problem)
     tk.calibrate(others.pop(""), odds=ODDS, adversary=tk.Adversary(beliefs=others or None))

@@ -7,7 +7,7 @@ one core of the machine that was measured, and most others take between half and
 
 from typing import NamedTuple
 
-from takifugu.mechanisms.optimal.mechanism import MOST_VALUES
+from takifugu.mechanisms.optimal.mechanism import most_values
 from takifugu.problems import Guarantee, Problem
 
 SHORT = 20.0  # seconds that need no word before they begin
@@ -26,16 +26,17 @@ class Power(NamedTuple):
 # margins are found in other ways.
 _FEW = 2
 _POWERS = {
-    (True, True, False): Power(0.01, 0.24, 1.1, 0.9),
+    (True, True, False): Power(0.02, 0.075, 2.4, 1.0),
     (True, True, True): Power(0.25, 1.6, 1.6, 1.0),
-    (True, False, False): Power(0.01, 0.2, 1.1, 0.9),
-    (True, False, True): Power(0.2, 2.0, 1.7, 0.9),
+    (True, False, False): Power(0.02, 0.075, 2.4, 1.0),
+    (True, False, True): Power(0.4, 1.8, 1.7, 0.9),
     (False, True, False): Power(0.0, 0.1, 1.0, 1.0),
     (False, True, True): Power(0.0, 0.17, 1.0, 1.0),
     (False, False, False): Power(0.0, 0.1, 1.0, 1.0),
     (False, False, True): Power(0.0, 0.17, 1.0, 1.0),
 }
-_OF_MANY = Power(0.2, 0.81, 2.6, 1.25)
+_BELIEFS = 0.45  # the power of their number: most of them bind nowhere
+_OF_MANY = Power(0.3, 0.81, 2.6, 1.25)
 
 
 class Size(NamedTuple):
@@ -60,14 +61,18 @@ class Size(NamedTuple):
         return cls(values, len(problem.beliefs[0]), len(problem.beliefs), of_odds, confidence is not None)
 
     @property
+    def by_columns(self) -> bool:
+        """Whether more is asked than one program for the whole channel is for by default."""
+        return self.values > most_values(self.secrets * (self.secrets - 1) * self.beliefs)
+
+    @property
     def seconds(self) -> float:
         """About how long the search takes."""
-        in_one = self.values <= MOST_VALUES
-        power = _POWERS[in_one, self.of_odds, self.has_confidence]
-        if in_one and self.of_odds and self.has_confidence and self.secrets > _FEW:
+        power = _POWERS[not self.by_columns, self.of_odds, self.has_confidence]
+        if not self.by_columns and self.of_odds and self.has_confidence and self.secrets > _FEW:
             power = _OF_MANY
         grown = float((self.values / 100) ** power.values * (self.secrets / 2) ** power.secrets)
-        return self.beliefs * (power.each * self.secrets + power.seconds * grown)
+        return float(self.beliefs**_BELIEFS) * (power.each * self.secrets + power.seconds * grown)
 
     @property
     def words(self) -> str | None:

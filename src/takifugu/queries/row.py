@@ -407,7 +407,7 @@ def own_row(counts: Array, support: list[tuple[int, ...]], domain: tuple[Choices
 # Searches that would not end while somebody waits are refused before anything is built for them.
 
 MOST_COLUMNS = 64  # together: nearly every row of more is the only one of its kind
-MOST_PROBABILITIES = 100_000  # of all secrets, beyond 2,000 values: of more nobody has measured how long it takes
+MOST_PROBABILITIES = 100_000  # of all secrets, by columns: of more nobody has measured how long it takes
 _MOST_SECONDS = 3 * 3_600.0
 
 
@@ -423,8 +423,8 @@ def require_feasible(values: int, secrets: int, columns: Sequence[str], sizes: S
     Raises:
         InputError: with what would make it smaller.
     """
-    many = values > MOST_VALUES and values * secrets > MOST_PROBABILITIES
-    time = Size(values, secrets, has_confidence=True).seconds
+    size = Size(values, secrets, has_confidence=True)
+    many, time = size.by_columns and values * secrets > MOST_PROBABILITIES, size.seconds
     if not many and time <= _MOST_SECONDS:
         return
     of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
