@@ -37,6 +37,7 @@ ROOMS = (
     "tables",
     "rows",
     "curve",
+    "search_times",
     "explorer",
     "audit_power",
     "tiers",

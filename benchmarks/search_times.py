@@ -4,7 +4,7 @@ Columns of the census that hide something, as `takifugu publish` would, and coun
 from the sizes alone: values, secrets, beliefs, the kind of guarantee, and whether confidence is asked for. Both are
 processor time on one core, and the ratio is the estimate over the time. Those outside of one half to two are marked;
 of what takes under a second nothing is said to anybody, and nothing is marked. Each case runs in a process of its own,
-which is ended after two minutes. There is no peer: solvers say how far they are, and none how long they will take.
+which is ended after a minute. There is no peer: solvers say how far they are, and none how long they will take.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -115,14 +115,9 @@ def cases() -> list[Case]:
     return [*found, of_private_counts((E,), S), of_private_counts((E, M), S)]
 
 
-def measured(case: Case) -> dict[str, float | str]:
-    """The seconds that a search took, and what was expected of it, with its size."""
-    expected: list[float] = []
+def measured(case: Case) -> dict[str, Any]:
+    """The seconds that a search took, and its size."""
     began: list[float] = []
-
-    def hear(seconds: float) -> None:
-        expected.append(seconds)
-        began.append(time.process_time())
 
     sizes: list[Size] = []
     of = Size.of
@@ -133,7 +128,7 @@ def measured(case: Case) -> dict[str, float | str]:
 
     with (
         patch.object(Size, "of", look),
-        listening(lambda _: None, steps=lambda _: None, expecting=hear),
+        listening(lambda _: None, steps=lambda _: None, expecting=lambda _: began.append(time.process_time())),
     ):
         try:
             case.search()
@@ -141,10 +136,10 @@ def measured(case: Case) -> dict[str, float | str]:
         except tk.TakifuguError as error:
             ended = f"refused: {error}"[:80]
     seconds = time.process_time() - began[0]
-    return {"seconds": seconds, "expected": expected[0], "ended": ended, "size": str(sizes[-1])}
+    return {"seconds": seconds, "ended": ended, "size": sizes[-1]}
 
 
-def apart(case: Case) -> dict[str, float | str] | None:
+def apart(case: Case) -> dict[str, Any] | None:
     """The same in a process that is forked for it; None where it takes too long."""
     here, there = os.pipe()
     child = os.fork()
@@ -160,6 +155,14 @@ def apart(case: Case) -> dict[str, float | str] | None:
     return json.loads(text) if text else None
 
 
+def _line(case: Case, size: Size, seconds: float, mark: str) -> str:
+    beliefs = "" if size.beliefs == 1 else f", {size.beliefs} beliefs"
+    how = ", by columns" if size.by_columns else ""
+    of = f"{size.values:,} values, {size.secrets} secrets{beliefs}{how}"
+    ratio = size.seconds / seconds
+    return f"{case.name} ({of}): {size.seconds:.2f} s expected, {seconds:.2f} s, ratio {ratio:.2f}{mark}"
+
+
 def run(chosen: tuple[int, ...] = ()) -> None:
     """Print the estimate and the time of each case, and how many are within a factor of two."""
     warnings.simplefilter("ignore")
@@ -171,14 +174,12 @@ def run(chosen: tuple[int, ...] = ()) -> None:
         if found is None:
             print(f"{case.name}: not within {MOST} s", flush=True)
             continue
-        seconds, expected = float(found["seconds"]), float(found["expected"])
+        seconds, expected = found["seconds"], Size(*found["size"]).seconds
         is_said, ratio = max(seconds, expected) >= _SAID, expected / seconds
         is_within = 0.5 <= ratio <= 2
         within, said = within + (is_said and is_within), said + is_said
         mark = "" if is_within or not is_said else ", outside"
-        if os.environ.get("SIZES"):
-            print(number, json.dumps(found))
-        print(f"{case.name}: {expected:.2f} s expected, {seconds:.2f} s, ratio {ratio:.2f}{mark}", flush=True)
+        print(_line(case, Size(*found["size"]), seconds, mark), flush=True)
     print(f"{within} of {said} of a second or more are within a factor of two")
 
 

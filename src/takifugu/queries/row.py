@@ -423,8 +423,8 @@ def require_feasible(values: int, secrets: int, columns: Sequence[str], sizes: S
     Raises:
         InputError: with what would make it smaller.
     """
-    size = Size(values, secrets, has_confidence=True)
-    many, time = size.by_columns and values * secrets > MOST_PROBABILITIES, size.seconds
+    whole = Size(values, secrets, has_confidence=True)
+    many, time = whole.by_columns and values * secrets > MOST_PROBABILITIES, whole.seconds
     if not many and time <= _MOST_SECONDS:
         return
     of = "values" if len(columns) == 1 else f"combinations of {len(columns)} columns"
