@@ -85,13 +85,13 @@ def test_more_deviations_cost_more_and_break_less(keep):
         assert promise_of(problem, ODDS).is_kept(found.channel.as_list().as_table().counts)
 
 
-def _rows(count: int, seed: int = 0) -> Problem:
+def _rows(count: int, seed: int = 0, secrets: str = "ab") -> Problem:
     """Combinations of three columns, most of them rare."""
     rng = np.random.default_rng(seed)
     values = sorted({(int(a), "uvwxyz"[b], int(c)) for a, b, c in rng.integers(0, (12, 6, 8), (count, 3))})
     usual = rng.dirichlet(np.full(len(values), 0.3))
     laws = {}
-    for k, secret in enumerate("ab"):
+    for k, secret in enumerate(secrets):
         law = 0.7 * usual + 0.3 * rng.dirichlet(np.full(len(values), 0.3))
         laws[secret] = tk.Finite(values, rng.multinomial(9_000 // (k + 1), law))
     return Problem.of(laws)
@@ -121,6 +121,18 @@ def test_by_columns_cones_cost_less_than_caution(monkeypatch):
     assert made.error < 0.9 * before.error
     for one in (made, before):
         assert one.evidence.holds(one.problem, one.channel, one.guarantee)
+
+
+@pytest.mark.parametrize(("outputs", "is_cautious"), [(60, False), (12, True)])
+def test_by_columns_many_secrets_have_the_cheaper_margin_in_any_order(monkeypatch, outputs, is_cautious):
+    laws = dict(_rows(80, secrets="abcd").beliefs[0])
+    asked = {"odds": 3, "confidence": 0.9, "options": {"solver": "columns"}}
+    monkeypatch.setattr(cone_margin, "_MOST_OUTPUTS", outputs)
+    made = tk.calibrate(laws, **asked)
+    assert (dict(made.options)["caution"] > 0) == is_cautious
+    other = tk.calibrate({name: laws[name] for name in "dbca"}, **asked)
+    assert other.error == pytest.approx(made.error, rel=1e-6)
+    assert made.evidence.holds(made.problem, made.channel, made.guarantee)
 
 
 def test_by_columns_caution_stands_in_where_no_cone_is_found(monkeypatch):

@@ -94,7 +94,7 @@ class Typed:
 @single(
     "--solver",
     type=click.Choice(["program", "columns"]),
-    help="For row: one program for the whole channel, or column generation. [default: columns beyond 2,000 values]",
+    help="For row: one program for the whole channel, or column generation. [default: columns for many values]",
 )
 @single("--radius", type=float, help="For row: cover every prior within this total variation.")
 @single("--shape", type=click.Choice(["full", "diagonal", "equal"]), help="For vectors: which noise is looked for.")

@@ -36,7 +36,8 @@ _LEAST_EVEN, _MOST_EVEN = 0.7, 1.5  # of the factor that all have in common
 _LEAST_WORTH = 1e-6  # of the dearest deviation
 _LOOK, _COARSE, _FINE = 0.03, 0.01, 1e-3  # of the cost: which outputs are used, and channels of thousands and others
 _LEAST_MOVE = 1e-4  # of an input: less is what an interior point leaves everywhere
-_LEAST_OUTPUTS, _MOST_OUTPUTS = 120, 150  # of thousands of values: through fewer a linear margin costs no more
+_LEAST_OUTPUTS, _MOST_OUTPUTS = 120, 150  # of thousands of values: through fewer a linear margin costs no more,
+_LEAST_OF_MANY = 8  # but of more than two laws, which leave that hardly any outputs
 _MOST_GROUPS = 2_500  # of values that lie close together and tell alike: through so few outputs they may do the same
 _POOR = 0.05  # of the cost: a channel so much dearer than the best is no answer
 _NONE = "no channel was found that keeps what the rows leave open in hand: guarantee less, or give a coarser domain"
@@ -46,7 +47,9 @@ def has_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> bool:
     """Whether the program by cones knows these wishes and is of a size that it is solved for in time."""
     if rule.solver == "columns":
         is_plain = rule.keep is None and rule.caution == 0 and math.isinf(asked.alpha) and asked.odds_beside is None
-        return is_plain and _outputs_of(problem) >= min(_LEAST_OUTPUTS, len(table_of(problem).values))
+        table = table_of(problem)
+        least = _LEAST_OUTPUTS if len(table.laws) <= 2 else _LEAST_OF_MANY
+        return is_plain and _outputs_of(problem) >= min(least, len(table.values))
     wishes = rule.unbiased or rule.forbidden or rule.diagonal is not None or rule.local_price is not None
     if wishes or np.any(rule.reach(problem)) or math.isfinite(asked.alpha) or asked.odds_beside is not None:
         return False

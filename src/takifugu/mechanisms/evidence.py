@@ -282,7 +282,9 @@ def _wishes(rule: Optimal, problem: Problem, asked: Guarantee, found: Found, lev
         if not has_cones(rule, problem, asked):
             return [lambda: Wish(found, [caution], cost)]
         cones = by_cones(rule, problem, asked)
-        both = [cones, caution] if _is_small(problem) else [replace(cones, instead=caution)]
+        # Of more than two laws cones are to few outputs: where rows are many, a linear margin to more costs less.
+        is_both = _is_small(problem) or len(table_of(problem).laws) > 2
+        both = [cones, caution] if is_both else [replace(cones, instead=caution)]
         return [lambda: Wish(found, both, cost)]
 
     def margins(kept: Optimal) -> list[Margin]:

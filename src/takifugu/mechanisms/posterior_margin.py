@@ -79,7 +79,8 @@ def by_radius(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
 def by_cones(rule: Optimal, problem: Problem, asked: Guarantee) -> Margin:
     """The best channels that keep so many deviations of what they publish in hand."""
     cones = Cones(rule, problem, asked)
-    return Margin(at=cones.at, name="cones", first=_DEVIATIONS, needed=cones.needed)
+    few = _FEW_NEEDED if rule.solver == "columns" and len(table_of(problem).laws) > 2 else _NEEDED
+    return Margin(at=cones.at, name="cones", first=_DEVIATIONS, most=few, needed=cones.needed)
 
 
 def solves(values: int) -> int | None:
@@ -167,7 +168,7 @@ _MOST_STEPS = 18
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _DOWN = 0.75
 _LEAST_LOOKED_AT = 1 / 64  # of the first factor
-_NEEDED = 6  # channels by need: two or three are enough
+_NEEDED, _FEW_NEEDED = 6, 4  # channels by need: two or three are enough, of which each takes long for many laws
 _SHORT, _IN_HAND, _NEAR = 1.01, 1.005, 1.02  # what a factor that follows from another may be wrong by
 _MANY, _MOST_DRAWN = 25, 20_000_000  # draws that may be beyond, and probabilities in all
 _OF_SMALL, _MOST_OF_SMALL = 100, 1_000_000  # the same of small programs, where a search looks at them dozens of times
@@ -252,7 +253,7 @@ def _by_need(
 ) -> tuple[float, Found] | None:
     """The same where a channel says which factor each draw needs: the one that is enough for all but a few of many."""
     best, factor = None, trying.margin.first
-    for left in reversed(range(_NEEDED)):
+    for left in reversed(range(trying.margin.most or _NEEDED)):
         made = trying.at(factor, left=left)
         each = np.sort(needed(listed(made), drawn.many))
         enough = float(each[-1 - int(drawn.beyond * len(each))])

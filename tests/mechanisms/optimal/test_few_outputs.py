@@ -112,15 +112,16 @@ def test_through_some_outputs_it_is_the_best_for_those(seed, groups, odds):
     assert lower_bound_by_columns(program, Prices(found.prices)) <= best + doubt
 
 
-MANY = tuple(itertools.product(range(25), range(20)))
+MANY = tuple(itertools.product(range(18), range(10)))
 
 
 @settings(max_examples=some_of(3))
 @given(st.integers(0, 10_000), st.sampled_from([6, 8]))
 def test_many_laws_cost_no_more_than_between_groups_of_values(seed, count):
     program = program_of(seed, rows=MANY, groups=(tuple(range(count)),), odds=3.0)
-    assert not fit(program.size, program.groups)
-    found = searched(program, rounds=3)
+    with patch.object(column_generation, "_MOST_OF_MANY", 0):
+        assert not fit(program.size, program.groups)
+        found = searched(program, rounds=3)
     check(program, found.moves.sources, found.moves.targets, found.moves.shares)
     cost = found.moves.cost(program)
     assert cost <= coarse(program, np.random.default_rng(0)).cost(program) * (1 + 1e-6)
@@ -157,13 +158,13 @@ def test_no_order_of_secrets_and_values_changes_the_channel(seed, names, places,
 
 
 def test_what_is_found_for_many_laws_is_proved(tmp_path):
-    rows = tuple(itertools.product(range(26), range(16)))
+    rows = tuple(itertools.product(range(30), range(16)))
     laws = laws_of(1, "abcdefg", rows)
     heard = []
     with listening(heard.append):
         made = tk.calibrate(laws, odds=3)
     assert dict(made.options)["solver"] == "columns"
-    assert any("from 416 values to 416 of them" in line for line in heard)
+    assert any("from 480 values to 480 of them" in line for line in heard)
     for a, b in made.pairs.directed():
         p, q = (made.channel.exactly(Masses.of(np.array(laws[s].weights))) for s in (a, b))
         assert within_odds(p, q, odds=Fraction(3))
@@ -189,6 +190,8 @@ def test_few_laws_stay_with_the_linear_program():
     assert most_values(2) == 2_000
     assert can_preserve(800, [tuple(range(5))])
     assert not can_preserve(3_000, [tuple(range(5))])
+    assert fit(800, [tuple(range(5))])
+    assert not fit(400, [tuple(range(10))])
 
 
 def test_odds_that_leave_nothing_inside_are_for_others():

@@ -132,7 +132,7 @@ def _scales(program: ColumnProgram, *, laws: Array, sources: Indices, targets: I
 # A channel of all rows at once where they fit into one program, and otherwise part after part.
 
 _MOST_ROWS = 50_000  # of a program that HiGHS' simplex solves in seconds,
-_MOST_OF_MANY = 6_000  # and of one with more than three laws
+_MOST_OF_MANY = 50_000  # rows times laws, of one with more than three
 _LEAST_OUTPUTS = 40  # that an interior point needs to be worth its while
 _CUTS = 4  # rows of each law and each pair of a finite order, for an output: most of them cuts
 _MOST_LEAN = 2  # laws with something in hand: few outputs for thousands of inputs are slow for a simplex with more
@@ -264,7 +264,7 @@ def fit(inputs: int, groups: Sequence[Sequence[int]], outputs: int | None = None
     And so many laws and pairs of a finite order, with a few cuts each.
     """
     rows = sum(min(2 * len(group), len(group) * (len(group) - 1)) for group in groups) + _CUTS * cut
-    most = _MOST_OF_MANY if has_many_laws(groups) else _MOST_ROWS
+    most = _MOST_OF_MANY / sum(map(len, groups)) if has_many_laws(groups) else _MOST_ROWS
     return inputs + rows * (inputs if outputs is None else outputs) <= most
 
 
