@@ -131,7 +131,7 @@ def _scales(program: ColumnProgram, *, laws: Array, sources: Indices, targets: I
 
 # A channel of all rows at once where they fit into one program, and otherwise part after part.
 
-_MOST_ROWS = 50_000  # of a program that HiGHS' simplex solves in seconds,
+_MOST_ROWS = 60_000  # of a program that HiGHS' simplex solves in some minutes,
 _MOST_OF_MANY = 50_000  # rows times laws, of one with more than three
 _LEAST_OUTPUTS = 40  # that an interior point needs to be worth its while
 _CUTS = 4  # rows of each law and each pair of a finite order, for an output: most of them cuts
