@@ -7,8 +7,9 @@ of what takes under a second nothing is said to anybody, and nothing is marked. 
 which is ended after a minute.
 
 The powers behind the estimate were fitted to these cases. Of eight others six were within a factor of two, and two at
-.47 and .49; searches with confidence were then taken to last an eighth longer, and three fresh cases were at .65, .95
-and 1.77. There is no peer: solvers say how far they are, and none how long they will take.
+.47 and .49; searches with confidence were then taken to last an eighth longer, and four fresh cases were at .65, .95,
+1.77 and .44 (50 values and 8 secrets: of seven and eight secrets too little is said). There is no peer: solvers say how
+far they are, and none how long they will take.
 """
 
 import json
