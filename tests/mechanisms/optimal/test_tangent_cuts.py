@@ -51,7 +51,7 @@ def test_the_cost_is_that_of_the_program_of_all_moves(problem, order, odds, keep
     asked = asked_for(alpha=order[0], epsilon=order[1], odds=odds)
     found, best = (replace(rule, keep=keep).find(problem, asked) for rule in (BY_COLUMNS, BY_PROGRAM))
     cost, least = (BY_PROGRAM.cost(problem, one.channel) for one in (found, best))
-    assert cost <= 1.003 * least + 1e-4
+    assert cost <= 1.006 * least + 1e-4  # of the budget, and of the cost, two parts in a thousand are spared
     assert 0.995 * best.lower_bound - 1e-5 <= found.lower_bound <= least * (1 + 1e-9)
     assert found.lower_bound <= cost
     if keep == "marginal":
@@ -60,6 +60,15 @@ def test_the_cost_is_that_of_the_program_of_all_moves(problem, order, odds, keep
         spread = np.zeros(len(mass))
         spread[place] = found.channel.through(mass[None, :])[0]
         assert np.abs(spread - mass).sum() <= 1e-6
+
+
+def test_a_solver_that_loses_its_way_begins_anew():
+    laws = np.random.default_rng(207)
+    laws.integers(2, 5), laws.integers(6), laws.integers(3)
+    rows = list(itertools.product(range(5), "pqrs"))
+    problem = Problem.of({s: Finite(rows, laws.dirichlet(np.full(len(rows), 0.1)) * 100) for s in range(2)})
+    found = BY_COLUMNS.find(problem, asked_for(alpha=9.0, epsilon=1.0))
+    assert found.lower_bound <= BY_COLUMNS.cost(problem, found.channel) <= 1.005 * found.lower_bound
 
 
 @settings(max_examples=some_of(40))

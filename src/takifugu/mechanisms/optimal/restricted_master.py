@@ -208,6 +208,9 @@ class Master:
         import highspy
 
         if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self.highs.clearSolver()  # once in a while a basis leads nowhere that another one leads on from
+            interruptible(self.highs.run)
+        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
         found, size, width = self.highs.getSolution(), self.program.size, self.width
         variables = np.maximum(np.array(found.col_value), 0.0)
