@@ -36,7 +36,7 @@ _POWERS = {
     (False, False, True): Power(0.0, 0.95, 0.75, 0.6),
 }
 _BELIEFS = 0.45  # the power of their number: most of them bind nowhere
-_OF_MANY = Power(0.34, 0.92, 2.6, 1.25)
+_OF_MANY, _OF_MANY_BY_COLUMNS = Power(0.34, 0.92, 2.6, 1.25), Power(0.0, 6.5, 0.5, 0.3)
 
 
 class Size(NamedTuple):
@@ -69,8 +69,8 @@ class Size(NamedTuple):
     def seconds(self) -> float:
         """About how long the search takes."""
         power = _POWERS[not self.by_columns, self.of_odds, self.has_confidence]
-        if not self.by_columns and self.of_odds and self.has_confidence and self.secrets > _FEW:
-            power = _OF_MANY
+        if self.of_odds and self.has_confidence and self.secrets > _FEW:
+            power = _OF_MANY_BY_COLUMNS if self.by_columns else _OF_MANY
         grown = float((self.values / 100) ** power.values * (self.secrets / 2) ** power.secrets)
         return float(self.beliefs**_BELIEFS) * (power.each * self.secrets + power.seconds * grown)
 
