@@ -359,6 +359,14 @@ def test_whose_private_counts_were_drawn_is_not_published_beside_their_ledger(fo
     assert tk.release_file("people.csv", "out.csv", made, ledger="counts.ledger").rows == len(OLD)
 
 
+@pytest.mark.parametrize("table", ["people.csv", OLD], ids=["file", "memory"])
+def test_the_same_answer_about_the_same_people_is_not_called_another(folder, table):
+    OLD.to_csv("people.csv", index=False)
+    tk.publish(table, **ASKED, ledger="people.ledger", id="nr")
+    with pytest.raises(PublishedOnceError, match="these records were published before, through a channel"):
+        tk.publish(table, **ASKED, ledger="people.ledger", id="nr")
+
+
 def test_neither_counts_nor_a_mean_leave_beside_the_ledger_of_the_rows(folder):
     OLD.to_csv("people.csv", index=False)
     tk.publish("people.csv", **ASKED, ledger="people.ledger")

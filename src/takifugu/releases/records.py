@@ -343,8 +343,9 @@ class Recognition:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are needed of a table."""
-        return tuple(dict.fromkeys(name for one in self._found for name in one.columns))
+        """The columns that are needed of a table; with an id the answer's too, which tell it from another."""
+        answer = self._published if self.own.is_id else ()
+        return tuple(dict.fromkeys((*(name for one in self._found for name in one.columns), *answer)))
 
     def look(self, rows: "nw.DataFrame[Any]") -> None:
         """Add the rows of a table; with an id every row must have one."""
