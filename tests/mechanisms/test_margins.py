@@ -235,6 +235,23 @@ def test_another_seed_hardly_changes_what_is_paid_for_small_tables():
     assert max(errors) < 1.2 * min(errors)
 
 
+def test_a_search_by_need_that_would_go_to_and_fro_halves_what_is_left():
+    """Channels of which those with few deviations need many, and those with many few: 4.5 is about right."""
+    drawn = judging.draws_to_fit(PROBLEM, ODDS, 0.9, 1, 1)
+    plain, tried = Optimal().find(PROBLEM, ODDS), []
+
+    def at(factor):
+        tried.append(factor)
+        return plain
+
+    def needed(channel, laws):
+        return np.full(laws.shape[1], 6.0 if tried[-1] < 4.5 else 3.0)
+
+    factor, _ = fitted(Margin(at=at, first=4.0, needed=needed), drawn, plain)
+    assert 4.5 <= factor < 4.8
+    assert len(tried) <= 8
+
+
 def test_what_is_not_a_number_is_within_no_guarantee():
     channel = FiniteChannel(range(6), range(6), np.eye(6, dtype=int)).as_list()
     laws = np.full((1, 4, 2, 6), 1 / 6)

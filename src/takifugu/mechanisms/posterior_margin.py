@@ -168,7 +168,7 @@ _MOST_STEPS = 18
 _ROOM = 1e-9  # of the budget: what rounding may do to a loss that is only looked at
 _DOWN = 0.75
 _LEAST_LOOKED_AT = 1 / 64  # of the first factor
-_NEEDED, _FEW_NEEDED = 6, 4  # channels by need: two or three are enough, of which each takes long for many laws
+_NEEDED, _FEW_NEEDED = 8, 4  # channels by need: two or three mostly are enough, of which each takes long for many laws
 _SHORT, _IN_HAND, _NEAR = 1.01, 1.005, 1.02  # what a factor that follows from another may be wrong by
 _MANY, _MOST_DRAWN = 25, 20_000_000  # draws that may be beyond, and probabilities in all
 _OF_SMALL, _MOST_OF_SMALL = 100, 1_000_000  # the same of small programs, where a search looks at them dozens of times
@@ -252,8 +252,9 @@ def _by_need(
     trying: "_Trying", drawn: Drawn, needed: Callable[[ListChannel, Array], Array]
 ) -> tuple[float, Found] | None:
     """The same where a channel says which factor each draw needs: the one that is enough for all but a few of many."""
-    best, factor = None, trying.margin.first
-    for left in reversed(range(trying.margin.most or _NEEDED)):
+    best, factor, low, high = None, trying.margin.first, 0.0, math.inf
+    most = trying.margin.most or _NEEDED
+    for left in reversed(range(most)):
         made = trying.at(factor, left=left)
         each = np.sort(needed(listed(made), drawn.many))
         enough = float(each[-1 - int(drawn.beyond * len(each))])
@@ -262,9 +263,14 @@ def _by_need(
                 best = factor, made
             if factor <= _NEAR * enough:
                 break
+            high = min(high, factor)
+        elif left < most - 1:  # the first channel has another measure: it knows of no channel before
+            low = max(low, factor)
         if not 0 < enough < math.inf:
             break
         factor = _IN_HAND * enough
+        if 0 < low < high < math.inf and not low < factor < high:  # it would go to and fro
+            factor = math.sqrt(low * high)
     return best
 
 
