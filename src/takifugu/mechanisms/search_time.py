@@ -30,10 +30,10 @@ _POWERS = {
     (True, True, True): Power(0.28, 1.8, 1.6, 1.0),
     (True, False, False): Power(0.02, 0.075, 2.4, 1.0),
     (True, False, True): Power(0.4, 1.8, 1.7, 0.9),
-    (False, True, False): Power(0.0, 0.8, 0.75, 0.6),
-    (False, True, True): Power(0.0, 0.95, 0.75, 0.6),
-    (False, False, False): Power(0.0, 0.8, 0.75, 0.6),
-    (False, False, True): Power(0.0, 0.95, 0.75, 0.6),
+    (False, True, False): Power(0.0, 0.75, 0.9, 0.6),
+    (False, True, True): Power(0.0, 0.9, 0.9, 0.6),
+    (False, False, False): Power(0.0, 0.75, 0.9, 0.6),
+    (False, False, True): Power(0.0, 0.9, 0.9, 0.6),
 }
 _BELIEFS = 0.45  # the power of their number: most of them bind nowhere
 _OF_MANY, _OF_MANY_BY_COLUMNS = Power(0.34, 0.92, 2.6, 1.25), Power(0.0, 6.5, 0.5, 0.3)
