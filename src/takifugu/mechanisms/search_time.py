@@ -68,11 +68,14 @@ class Size(NamedTuple):
     @property
     def seconds(self) -> float:
         """About how long the search takes."""
-        power = _POWERS[not self.by_columns, self.of_odds, self.has_confidence]
+        powers = [_POWERS[not self.by_columns, self.of_odds, self.has_confidence]]
         if self.of_odds and self.has_confidence and self.secrets > _FEW:
-            power = _OF_MANY_BY_COLUMNS if self.by_columns else _OF_MANY
+            powers = [*powers, _OF_MANY_BY_COLUMNS] if self.by_columns else [_OF_MANY]
+        return float(self.beliefs**_BELIEFS) * max(self._by(power) for power in powers)
+
+    def _by(self, power: Power) -> float:
         grown = float((self.values / 100) ** power.values * (self.secrets / 2) ** power.secrets)
-        return float(self.beliefs**_BELIEFS) * (power.each * self.secrets + power.seconds * grown)
+        return power.each * self.secrets + power.seconds * grown
 
     @property
     def words(self) -> str | None:
