@@ -149,6 +149,9 @@ def _controller(modules: int) -> Any:
     return ThreadpoolController()
 
 
+_GLANCE = 0.2  # seconds
+
+
 def interruptible(work: Callable[[], T]) -> T:
     """What the work returns; Ctrl-C does not wait for it to end, where it lets other threads run.
 
@@ -168,7 +171,8 @@ def interruptible(work: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)  # what is ignored here is there too
     thread.start()
-    thread.join()
+    while thread.is_alive():  # a signal that comes between Python's last step and its wait would wake nobody
+        thread.join(_GLANCE)
     if failed:
         raise failed[0]
     return done[0]
