@@ -20,6 +20,14 @@ from takifugu.releases.ledger_file import LedgerFile
 MOMENTS = 24
 
 
+@pytest.fixture(autouse=True)
+def own_signals():
+    """Spark, once it was started in a process, hears Ctrl-C in its own way."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 

@@ -10,6 +10,14 @@ import pytest
 from takifugu._work import interruptible
 
 
+@pytest.fixture(autouse=True)
+def own_signals():
+    """Spark, once it was started in a process, hears Ctrl-C in its own way."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_what_the_work_returns_or_raises_comes_back():
     assert interruptible(lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
