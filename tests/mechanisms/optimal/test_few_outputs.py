@@ -124,7 +124,8 @@ def test_many_laws_cost_no_more_than_between_groups_of_values(seed, count):
         found = searched(program, rounds=3)
     check(program, found.moves.sources, found.moves.targets, found.moves.shares)
     cost = found.moves.cost(program)
-    assert cost <= coarse(program, np.random.default_rng(0)).cost(program) * (1 + 1e-6)
+    # What the search is solved to: a program between groups, solved to a vertex, may be as good to within that.
+    assert cost <= coarse(program, np.random.default_rng(0)).cost(program) * (1 + restricted_master._CLOSE)
     if found.prices is not None:
         assert 0.98 * cost <= lower_bound_by_columns(program, found.prices) <= cost
 
