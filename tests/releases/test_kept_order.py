@@ -55,8 +55,8 @@ def test_the_command_line_refuses_it_before_the_work(tmp_path):
     for also in ([], ["--dry-run"]):
         ended = CliRunner().invoke(main, [*asked, "--order", "keep", *also])
         assert ended.exit_code == 2
-        assert "plainly goes with 'ill'" in ended.stderr
-        assert "Leave --order out" in ended.stderr
+        assert "plainly goes with 'ill'" in ended.output
+        assert "Leave --order out" in ended.output
         assert {one.name for one in tmp_path.iterdir()} == {"people.csv"}
 
 
